@@ -57,7 +57,7 @@ func TestColumns(t *testing.T) {
 		names = append(names, column.Name)
 	}
 	assert.Equal(t, []string{"Name", "LeaseName", "BinaryVersion", "EmulationVersion", "Age"}, names)
-	assert.Equal(t, []any{"a", "main", "1.30.0", "1.29.0", "2m"}, it.Cells(it.Metadata().CreationTimestamp.Add(2*time.Minute)))
+	assert.Equal(t, []any{"a", "main", "1.30.0", "1.29.0", "2m"}, it.Cells(0, it.Metadata().CreationTimestamp.Add(2*time.Minute)))
 }
 
 func TestV1alpha1ReturnsTheListOrElseTheStrategy(t *testing.T) {

@@ -33,6 +33,9 @@ type Options struct {
 	// Elect, if not nil, starts a candidate.Coordinator with these options, which runs until
 	// Close. New panics if they are not valid; candidate.NewCoordinator checks them.
 	Elect *candidate.CoordinatorOptions
+	// Run are called in a goroutine each, with a context that ends with Close; Close waits for them. They are for
+	// controllers that belong to a server, such as crd.Run of store/kube. A Fork calls its own.
+	Run []func(ctx context.Context, a *API)
 	// Middleware, if not nil, wraps the handler of the API, also for health paths and a
 	// Transport. A handler that panics cuts the connection; a Transport reports that.
 	Middleware func(http.Handler) http.Handler
@@ -159,7 +162,13 @@ func (a *API) start(s *served, opts Options) {
 		}
 		a.running.Go(func() { elector.Run(a.ctx) }) // returns an error when a or its store is closed
 	}
+	for _, run := range opts.Run {
+		a.running.Go(func() { run(a.ctx, a) })
+	}
 }
+
+// Store returns the store that the API serves.
+func (a *API) Store() *store.Store { return (*store.Store)(a.st) }
 
 // Close ends all watches, all reads that wait for a resourceVersion, and the election. It returns
 // when the election and all requests through a Transport have ended; later ones fail. The store

@@ -149,7 +149,7 @@ func (c *call) tableOf(m meta.ListMeta, items []*registry.Item) *listBody {
 
 // appendRow appends the row of an object in a Table.
 func (c *call) appendRow(dst []byte, it *registry.Item) ([]byte, error) {
-	dst, err := appendCells(append(dst, `{"cells":`...), it.Cells(c.table.now))
+	dst, err := appendCells(append(dst, `{"cells":`...), it.Cells(c.endpoint.Version, c.table.now))
 	if err != nil {
 		return dst, err
 	}
@@ -197,7 +197,7 @@ func (c *call) columns() []columnDefinition {
 		return nil
 	}
 	out := []columnDefinition{}
-	for _, col := range c.endpoint.Info.Columns {
+	for _, col := range c.endpoint.Kind.Columns(c.endpoint.Version) {
 		out = append(out, columnDefinition{col.Name, col.Type, col.Format, col.Description, col.Priority})
 	}
 	return out

@@ -9,6 +9,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"testing/fstest"
 
@@ -259,4 +260,19 @@ func ExampleAPI_AddKinds() {
 	// 200 OK
 	// 4 1
 	// 404 Not Found
+}
+
+// A controller that belongs to a server runs until the server is closed.
+func ExampleAPI_Store() {
+	started := make(chan string)
+	controller := func(ctx context.Context, api *httpapi.API) {
+		started <- "the store has " + strconv.Itoa(api.Store().Len(lease.Kind())) + " Leases"
+		<-ctx.Done()
+	}
+	st := store.New(store.Options{})
+	defer st.Close()
+	api := httpapi.New(st, httpapi.Options{Run: []func(context.Context, *httpapi.API){controller}})
+	defer api.Close()
+	fmt.Println(<-started)
+	// Output: the store has 0 Leases
 }

@@ -30,8 +30,10 @@ type endpoint kinds.Endpoint
 func (s *served) addKind(kind *kinds.Kind) {
 	g := s.group(kind.Info().Group)
 	for i, e := range kind.Endpoints() {
-		v := g.version(kind.Info().Versions[i].Name)
-		v.endpoints = append(v.endpoints, (*endpoint)(e))
+		if of := kind.Info().Versions[i]; !of.Unserved {
+			v := g.version(of.Name)
+			v.endpoints = append(v.endpoints, (*endpoint)(e))
+		}
 	}
 }
 

@@ -413,10 +413,10 @@ func TestCellsOfATable(t *testing.T) {
 		"eight years and days":    {8*365*24*time.Hour + 10*24*time.Hour, "8y"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			assert.Equal(t, []any{"a", row.want}, it.Cells(created.Add(row.age)))
+			assert.Equal(t, []any{"a", row.want}, it.Cells(0, created.Add(row.age)))
 		})
 	}
-	assert.Equal(t, []any{"", "<unknown>"}, r.Empty("1", nil).Cells(created))
+	assert.Equal(t, []any{"", "<unknown>"}, r.Empty("1", nil).Cells(0, created))
 }
 
 func TestNameRules(t *testing.T) {

@@ -55,7 +55,7 @@ func (t *Type) appendJSON(dst []byte, p unsafe.Pointer) ([]byte, error) {
 }
 
 func (t *Type) appendJSONStruct(dst []byte, p unsafe.Pointer) (_ []byte, err error) {
-	if t.Rest != nil && !t.inOrder {
+	if t.Rest != nil && !(t.tree != nil && t.tree.InOrder) {
 		return appendTree(dst, t.structToTree(p, false))
 	}
 	dst = append(dst, '{')
@@ -71,7 +71,7 @@ func (t *Type) appendJSONStruct(dst []byte, p unsafe.Pointer) (_ []byte, err err
 		}
 	}
 	if t.Rest != nil {
-		if dst, err = t.Rest.Type.appendMembers(dst, *t.rest(p), t); err != nil {
+		if dst, err = t.Undeclared().appendMembers(dst, *t.rest(p), t); err != nil {
 			return nil, err
 		}
 	}

@@ -24,14 +24,14 @@ func (t *Type) Prune(obj any, strict bool) (strictErrs []error, err error) {
 }
 
 // isPruned reports whether objects have a schema, and no library of the user that knows it better.
-func (t *Type) isPruned() bool { return t.Rest != nil && t.Rest.Type.Schema != nil && !t.whole }
+func (t *Type) isPruned() bool { return t.tree != nil && !t.tree.Whole }
 
 func (t *Type) prune(p unsafe.Pointer, strict bool) (strictErrs []error, err error) {
 	if !t.isPruned() {
 		return nil, nil
 	}
 	w := &pruner{strict: strict}
-	w.value(t.Rest.Type, *t.rest(p), false)
+	w.value(t.Undeclared(), *t.rest(p), false)
 	slices.Sort(w.unknown)
 	slices.Sort(w.metadata)
 	for _, path := range append(w.unknown, w.metadata...) {
@@ -163,7 +163,7 @@ func (t *Type) Default(obj any) {
 	if *rest == nil {
 		*rest = map[string]any{}
 	}
-	t.Rest.Type.setDefaults(*rest)
+	t.Undeclared().setDefaults(*rest)
 }
 
 func (t *Type) setDefaults(v any) {

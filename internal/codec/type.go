@@ -38,7 +38,7 @@ type Type struct {
 	Name string
 	// Fields are the members of a Struct and of its inlined structs, in the order of encoding.
 	Fields []*Field
-	// Rest holds the undeclared members of a Struct, or is nil: a Map of Untyped values, or what a schema says.
+	// Rest holds the undeclared members of a Struct, or is nil. See Undeclared for their type.
 	Rest *Field
 	// Elem is the type of the items of a List, of the values of a Map, and of the undeclared members of a tree.
 	Elem *Type
@@ -54,18 +54,17 @@ type Type struct {
 	goType    reflect.Type
 	ptrType   reflect.Type // only for a Struct
 	shape     shape
-	names     *names   // for label
-	stringMap bool     // exactly map[string]string, which needs no reflection
-	flat      bool     // a copy is an assignment
-	all       []*Field // Fields, Rest, and fields that are not encoded
-	deep      []*Field // the fields in all that are not flat
-	byName    []*Field // Fields
-	sorted    []string // the names of byName
-	numbered  []*Field // the fields with a protobuf number, ascending
-	fallible  bool     // whether a value may have no JSON form; only for the object
-	jsonOnly  bool     // whether a field has no protobuf number; only for the object
-	inOrder   bool     // see Tree; only for the object
-	whole     bool     // see Tree; only for the object
+	names     *names    // for label
+	stringMap bool      // exactly map[string]string, which needs no reflection
+	flat      bool      // a copy is an assignment
+	all       []*Field  // Fields, Rest, and fields that are not encoded
+	deep      []*Field  // the fields in all that are not flat
+	byName    []*Field  // Fields
+	sorted    []string  // the names of byName
+	numbered  []*Field  // the fields with a protobuf number, ascending
+	fallible  bool      // whether a value may have no JSON form; only for the object
+	jsonOnly  bool      // whether a field has no protobuf number; only for the object
+	tree      *lazyTree // nil without a schema; only for the object
 
 	copier atomic.Pointer[copier] // nil before the first copy, as it takes 60 µs to make
 
@@ -180,10 +179,14 @@ func CompileTree(t reflect.Type, version string, tree Tree) (*Type, error) {
 	if c.err != nil {
 		return nil, c.err
 	}
-	if tree.Schema != nil && (out.Rest == nil || out.Field("metadata") == nil) {
+	if tree.Schema == nil {
+		return out, nil
+	}
+	if out.Rest == nil || out.Field("metadata") == nil {
 		return nil, fmt.Errorf("Schema: got one for %v, want none: it does not embed meta.ObjectMeta, or has no field for other members", t)
 	}
-	return out, out.compileRest(tree)
+	out.tree = &lazyTree{Tree: tree}
+	return out, checkSchema(tree.Schema)
 }
 
 // lacksNumbers reports whether a member has no protobuf number. At the top level,

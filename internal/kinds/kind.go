@@ -41,9 +41,8 @@ type Descriptor struct {
 	// ReturnsDeleted makes a deletion answer with the object that is gone, in place of a Status.
 	ReturnsDeleted bool
 	// Holds reports whether a deleted object stays without finalizers in its metadata, as a Namespace with some in its spec.
-	// PrepareForDelete changes an object that is marked as terminating.
-	Holds            func(obj Object) bool
-	PrepareForDelete func(obj Object)
+	// Such a kind has PrepareForDelete.
+	Holds func(obj Object) bool
 
 	ValidateName      func(name string, prefix bool) []string
 	ValidateFinalizer func(finalizer string) []string
@@ -51,6 +50,9 @@ type Descriptor struct {
 	// PrepareForCreate and PrepareForUpdate set the fields that a writer cannot set.
 	PrepareForCreate func(obj Object)
 	PrepareForUpdate func(obj, old Object)
+	// PrepareForDelete, if not nil, changes an object whose deletion begins: the deletionTimestamp is set, and the object
+	// stays until its finalizers are gone. Without it the object has the finalizers that deletion options ask for.
+	PrepareForDelete func(obj Object, now time.Time)
 	Warnings         func(obj, old Object) []string
 	// Counts reports whether an update counts a generation. Nil: custom resources count updates of more than metadata
 	// (and status, if Status is set), built-in kinds none. A new object has generation 1 if Counts is not nil.
@@ -61,7 +63,9 @@ type Descriptor struct {
 	Subresources []Subresource
 
 	SelectableFields []SelectableField
-	Columns          []Column
+	// FieldRefusal is the message that refuses other fields in a fieldSelector, a format with one string. Default: as upstream.
+	FieldRefusal string
+	Columns      []Column
 	// Cells returns all cells of a row in a Table, in place of the functions of Columns.
 	Cells func(obj Object, now time.Time) []any
 	// RowConditions returns the conditions of a row in a Table, values that have a JSON form.
@@ -83,6 +87,10 @@ type Version struct {
 	Validate         func(obj, old Object) field.Errors
 	// ValidateStatus replaces Validate for writes of the status.
 	ValidateStatus func(obj, old Object) field.Errors
+	// Columns replace the ones of the kind. Their functions get an object in the shape of the version.
+	Columns []Column
+	// Unserved is for a first version that objects are only stored in.
+	Unserved bool
 	// Schema is the form of an object without a Go type, or nil for any form. The first version's is the stored form.
 	Schema *schema.Schema
 	// Serializer reads and writes bodies in place of package codec, or is nil.
@@ -203,9 +211,13 @@ func (d *Descriptor) kind() *Kind {
 		of:   *d,
 		pure: d.Default == nil && d.PrepareForUpdate == nil,
 	}
-	k.info.OwnFields = !d.Native || len(d.SelectableFields) > 0
-	if k.info.ClusterScoped && k.info.OwnFields {
-		k.info.SelectableFields = k.info.SelectableFields[:1]
+	// Upstream refuses other fields in a function for each kind. Built-in kinds without such a function share one, which takes
+	// the namespace of any kind (apimachinery: runtime/scheme.go, DefaultMetaV1FieldSelectorConversion).
+	if !k.info.Native || len(d.SelectableFields) > 0 {
+		k.info.FieldRefusal = cmp.Or(d.FieldRefusal, "field label not supported: %s")
+		if k.info.ClusterScoped {
+			k.info.SelectableFields = k.info.SelectableFields[:1]
+		}
 	}
 	for _, f := range d.SelectableFields {
 		k.info.SelectableFields = append(k.info.SelectableFields, f.Path)
@@ -306,7 +318,7 @@ func (d *Descriptor) compileVersions(k *Kind) error {
 			compiled.empty = sync.OnceValue(func() Object { return k.emptyObject(i) })
 		}
 		k.versions = append(k.versions, compiled)
-		k.info.Versions = append(k.info.Versions, VersionInfo{v.Name, v.Deprecated})
+		k.info.Versions = append(k.info.Versions, VersionInfo{v.Name, v.Deprecated, v.Unserved})
 		k.info.JSONOnly = k.info.JSONOnly || !compiled.hasProto()
 	}
 	return nil
@@ -393,13 +405,24 @@ func (k *Kind) FieldValue(o Object, path string) string {
 	return ""
 }
 
-// Cells returns the cells of an object's row in a Table.
-func (k *Kind) Cells(o Object, now time.Time) []any {
-	if k.of.Cells != nil {
+// Columns returns the columns of a version.
+func (k *Kind) Columns(version int) []Column {
+	if own := k.of.Versions[version].Columns; own != nil {
+		return own
+	}
+	return k.info.Columns
+}
+
+// Cells returns the cells of an object's row in a Table of a version.
+func (k *Kind) Cells(o Object, version int, now time.Time) []any {
+	if k.of.Versions[version].Columns != nil {
+		o = k.Convert(o, 0, version)
+	} else if k.of.Cells != nil {
 		return k.of.Cells(o, now)
 	}
-	cells := make([]any, len(k.info.Columns))
-	for i, c := range k.info.Columns {
+	columns := k.Columns(version)
+	cells := make([]any, len(columns))
+	for i, c := range columns {
 		cells[i] = c.Cell(o, now)
 	}
 	return cells
@@ -434,11 +457,10 @@ type Info struct {
 	Verbs                         []string      // as in discovery; nil means all
 	Versions                      []VersionInfo // the preferred one first
 	Columns                       []Column
+	// FieldRefusal is the format of the message that refuses other fields than SelectableFields, or "" for a list of these.
+	FieldRefusal string
 	// SelectableFields are all fields that a fieldSelector may name.
-	SelectableFields []string
-	// OwnFields reports whether the kind itself says which fields are selectable, as custom resources do, and built-in kinds with
-	// more than those of all kinds: the error of an unknown field has another text.
-	OwnFields                           bool
+	SelectableFields                    []string
 	CreateOnUpdate, UnconditionalUpdate bool
 	// ClusterScoped kinds have no namespaces, Status is a subresource of the kind, and
 	// Native kinds are built into a real server.
@@ -462,6 +484,7 @@ func (i *Info) Stored() bool { return i.Serves("watch") }
 type VersionInfo struct {
 	Name       string
 	Deprecated string // the text of the warning, or ""
+	Unserved   bool
 }
 
 // The selectable fields of every kind.
@@ -469,6 +492,15 @@ const (
 	FieldName      = "metadata.name"
 	FieldNamespace = "metadata.namespace"
 )
+
+// PreparesDelete reports whether the kind decides how a deletion begins.
+func (k *Kind) PreparesDelete() bool { return k.of.PrepareForDelete != nil }
+
+// PrepareDelete makes an object one whose deletion has begun.
+func (k *Kind) PrepareDelete(o Object, now time.Time) {
+	o.GetObjectMeta().DeletionTimestamp = new(meta.NewTime(now))
+	k.of.PrepareForDelete(o, now)
+}
 
 // PreparesWrites reports whether the kind has a function that may change more than the metadata of a write.
 func (k *Kind) PreparesWrites() bool {

@@ -62,13 +62,6 @@ func (k *Kind) Holds(o Object) bool {
 	return len(o.GetObjectMeta().Finalizers) > 0 || k.of.Holds != nil && k.of.Holds(o)
 }
 
-// PrepareTerminating changes an object that is marked as terminating.
-func (k *Kind) PrepareTerminating(o Object) {
-	if k.of.PrepareForDelete != nil {
-		k.of.PrepareForDelete(o)
-	}
-}
-
 // OnlyStatus returns a copy of the current state with the status and the managers of o.
 func (k *Kind) OnlyStatus(o, current Object) Object {
 	out := k.Copy(current)

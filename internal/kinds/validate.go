@@ -33,7 +33,9 @@ func (k *Kind) ValidateCreate(version int, o Object) field.Errors {
 }
 
 // ValidateContent returns the problems of an object besides its metadata.
-func (k *Kind) ValidateContent(version int, o Object) field.Errors { return k.versions[version].validate(o, nil) }
+func (k *Kind) ValidateContent(version int, o Object) field.Errors {
+	return k.versions[version].validate(o, nil)
+}
 
 // ValidateUpdate returns the problems of an update. Parts that equal the old ones are valid.
 func (k *Kind) ValidateUpdate(version int, o, old Object) field.Errors {

@@ -19,14 +19,10 @@ func (r Resource) definition(gv GroupVersion) string {
 }
 
 // schema returns the schema of the objects, or nil for a Go type and for objects of any form.
-func (r Resource) schema() *schema.Schema {
-	if r.Type.Rest == nil {
-		return nil
-	}
-	return r.Type.Rest.Type.Schema
-}
+func (r Resource) schema() *schema.Schema { return r.Type.TreeSchema() }
 
-// defineTree makes the definition of a kind with a schema. The members that all kinds have come from the Go type.
+// defineTree makes the definition of a kind with a schema. The members that all kinds have come from the Go type, and only
+// their descriptions from the schema.
 func (c *collector) defineTree(name string, r Resource, gv GroupVersion) {
 	s := r.schema()
 	properties := slices.Clone(s.Properties)
@@ -41,6 +37,11 @@ func (c *collector) defineTree(name string, r Resource, gv GroupVersion) {
 	}
 	isRequired := slices.ContainsFunc(s.Properties, func(p schema.Property) bool { return p.Name == "metadata" && p.Required })
 	def.add("metadata", metadata, isRequired)
+	for _, p := range s.Properties {
+		if r.Type.Field(p.Name) != nil {
+			def.property(p.Name).describe(p.Description)
+		}
+	}
 	maps.Copy(c.definitions[name], def)
 }
 

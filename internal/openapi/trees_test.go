@@ -142,3 +142,19 @@ func TestDefinitionsOfABuiltInKindAreShared(t *testing.T) {
 	patch := at(t, v2, "paths", "/apis/apps/v1/namespaces/{namespace}/things/{name}", "patch").(tree)
 	assert.Contains(t, patch["consumes"], "application/strategic-merge-patch+json")
 }
+
+// A schema may describe the members that all kinds have.
+func TestASchemaDescribesTheMembersOfAllKinds(t *testing.T) {
+	text := &schema.Schema{Type: "string"}
+	root := properties(schema.Property{Name: "kind", Schema: text, Description: "The kind of a thing."}, property("apiVersion", text),
+		schema.Property{Name: "metadata", Schema: &schema.Schema{Type: "object"}, Description: "The metadata of a thing."})
+	root.Name = "io.k8s.api.apps.v1.Thing"
+	api := describe(t, "apps", "Thing", true, root)
+	v3 := decode(t, api.V3()["apis/apps/v1"].JSON())
+	for member, want := range map[string]string{
+		"kind": "The kind of a thing.", "metadata": "The metadata of a thing.",
+		"apiVersion": `The group and the version of the type, as "group/version", or just the version for the core group.`,
+	} {
+		assert.Equal(t, want, at(t, v3, "components", "schemas", "io.k8s.api.apps.v1.Thing", "properties", member, "description"), member)
+	}
+}

@@ -40,28 +40,27 @@ func newFixture(t testing.TB, doc string) *fixture {
 	return f
 }
 
-func (f *fixture) object() Object {
-	return Object{
-		Type:    f.typ,
-		Current: f.live,
-		Decode: func(doc []byte, strict bool) (any, []error, error) {
-			kind, apiVersion, err := codec.RecognizeJSON(doc)
-			if err != nil {
-				return nil, nil, err
-			}
-			if kind != "Lease" {
-				return nil, nil, fmt.Errorf("no kind %q is registered for version %q", kind, apiVersion)
-			}
-			obj := &Lease{}
-			faults, err := f.typ.DecodeJSON(doc, obj, strict)
-			return obj, faults, err
-		},
-		Read: func(doc map[string]any, strict bool) (any, []error, error) {
-			obj := &Lease{}
-			faults, err := f.typ.FromUnstructured(doc, obj, strict)
-			return obj, faults, err
-		},
+func (f *fixture) object() Object { return Object{Type: f.typ, Current: f.live, Reader: f} }
+
+// Decode implements Reader.
+func (f *fixture) Decode(doc []byte, strict bool) (any, []error, error) {
+	kind, apiVersion, err := codec.RecognizeJSON(doc)
+	if err != nil {
+		return nil, nil, err
 	}
+	if kind != "Lease" {
+		return nil, nil, fmt.Errorf("no kind %q is registered for version %q", kind, apiVersion)
+	}
+	obj := &Lease{}
+	faults, err := f.typ.DecodeJSON(doc, obj, strict)
+	return obj, faults, err
+}
+
+// Read implements Reader.
+func (f *fixture) Read(doc map[string]any, strict bool) (any, []error, error) {
+	obj := &Lease{}
+	faults, err := f.typ.FromUnstructured(doc, obj, strict)
+	return obj, faults, err
 }
 
 func (f *fixture) encode(t testing.TB, obj any) string {

@@ -31,11 +31,15 @@ type Object struct {
 	// Current points to the live object in that version, with kind and apiVersion. A
 	// patch does not change it.
 	Current any
-	// Decode reads the body of a request for this kind and version. If strict is
-	// set, strictErrs reports unknown and duplicate fields.
-	Decode func(doc []byte, strict bool) (obj any, strictErrs []error, err error)
-	// Read is Decode for a tree of the types that codec.Type.ToUnstructured returns.
-	Read func(doc map[string]any, strict bool) (obj any, strictErrs []error, err error)
+	Reader
+}
+
+// Reader reads patched objects of one kind and version. If strict is set, strictErrs reports unknown and duplicate fields.
+type Reader interface {
+	// Decode reads a document like the body of a request.
+	Decode(doc []byte, strict bool) (obj any, strictErrs []error, err error)
+	// Read reads a tree of the types that codec.Type.ToUnstructured returns.
+	Read(doc map[string]any, strict bool) (obj any, strictErrs []error, err error)
 }
 
 // edit applies a patch to the text of the object. into is the Go type of the patch, prefix

@@ -85,8 +85,8 @@ func (s schema) member(name string) (*codec.Field, error) {
 		return f, nil
 	}
 	fields, goName := s.Fields, s.Name
-	if s.Rest != nil {
-		fields, goName = slices.Concat(fields, s.Rest.Type.Fields), s.Rest.Type.Name
+	if rest := s.Undeclared(); rest != nil {
+		fields, goName = slices.Concat(fields, rest.Fields), rest.Name
 	}
 	for _, f := range fields {
 		if strings.EqualFold(f.Name, name) {

@@ -72,8 +72,15 @@ func (c deletion) plan(r *Resource, current *Item, req Request) (w write, err er
 		return w, err
 	}
 	w = write{key: current.key(), old: current, answer: current, done: kinds.IsDryRun(opts.DryRun)}
+	if began, err := r.beginDeletion(&w, current); began {
+		return w, err
+	}
 	finalizers := deletionFinalizers(current.meta().Finalizers, opts)
-	if len(finalizers) == 0 && !(len(current.meta().Finalizers) == 0 && r.Kind.Holds(current.obj)) {
+	if len(finalizers) == 0 {
+		if len(current.meta().Finalizers) == 0 && r.Kind.Holds(current.obj) {
+			w.obj, w.done = current.obj, true
+			return w, nil
+		}
 		if w.done && len(current.meta().Finalizers) > 0 {
 			w.answer = newItem(r.Kind, r.Kind.New(0), 0)
 		}
@@ -82,7 +89,6 @@ func (c deletion) plan(r *Resource, current *Item, req Request) (w write, err er
 	w.obj, w.size = r.Kind.Copy(current.obj), int(current.size)
 	w.obj.GetObjectMeta().Finalizers = finalizers
 	r.st.markDeleting(w.obj.GetObjectMeta())
-	r.Kind.PrepareTerminating(w.obj)
 	switch {
 	case r.Kind.Type().Equal(w.obj, current.obj):
 		w.done = true
@@ -90,6 +96,22 @@ func (c deletion) plan(r *Resource, current *Item, req Request) (w write, err er
 		w.answer = newItem(r.Kind, w.obj, current.version)
 	}
 	return w, nil
+}
+
+// beginDeletion makes the next state of an object whose kind decides how its deletion begins. It reports whether it did.
+func (r *Resource) beginDeletion(w *write, current *Item) (began bool, err error) {
+	if current.meta().DeletionTimestamp != nil || !r.Kind.PreparesDelete() {
+		return false, nil
+	}
+	o := r.Kind.Copy(current.obj)
+	r.Kind.PrepareDelete(o, r.st.now())
+	w.obj = o
+	if w.done {
+		w.answer = newItem(r.Kind, o, current.version)
+		return true, nil
+	}
+	w.size, err = r.checkSize(o, false)
+	return true, err
 }
 
 // checkPreconditions names the kind in its errors, where other conflicts name the resource, as upstream does.

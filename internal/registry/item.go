@@ -122,8 +122,8 @@ func (it *Item) AppendMetadata(dst []byte, format kinds.Format) ([]byte, error) 
 	return it.kind.AppendMetadata(dst, it.meta(), format)
 }
 
-// Cells returns the cells of the object's row in a Table.
-func (it *Item) Cells(now time.Time) []any { return it.kind.Cells(it.obj, now) }
+// Cells returns the cells of the object's row in a Table of a version.
+func (it *Item) Cells(version int, now time.Time) []any { return it.kind.Cells(it.obj, version, now) }
 
 // RowConditions returns the conditions of that row.
 func (it *Item) RowConditions() []any { return it.kind.RowConditions(it.obj) }

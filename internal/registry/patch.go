@@ -54,16 +54,20 @@ func (c Patch) plan(r *Resource, current *Item, req Request) (w write, err error
 
 // object describes the object to the functions of package patch.
 func (c Patch) object(t kinds.Target, current *Item) patch.Object {
-	return patch.Object{
-		Type:    t.Schema(),
-		Current: current.Wire(t.Version),
-		Decode: func(doc []byte, strict bool) (any, []error, error) {
-			return c.Scheme.DecodePatched(t, doc, strict)
-		},
-		Read: func(doc map[string]any, strict bool) (any, []error, error) {
-			return t.Kind.ReadPatched(t.Version, doc, strict)
-		},
-	}
+	return patch.Object{Type: t.Schema(), Current: current.Wire(t.Version), Reader: patchReader{c.Scheme, t}}
+}
+
+type patchReader struct {
+	scheme *kinds.Scheme
+	kinds.Target
+}
+
+func (r patchReader) Decode(doc []byte, strict bool) (any, []error, error) {
+	return r.scheme.DecodePatched(r.Target, doc, strict)
+}
+
+func (r patchReader) Read(doc map[string]any, strict bool) (any, []error, error) {
+	return r.Kind.ReadPatched(r.Version, doc, strict)
 }
 
 // mergeOrdinary applies a merge patch to the fields of the object, with the result of [patch.Merge]. It returns false

@@ -40,8 +40,8 @@ func (r *Resource) parseSelection(namespace, name, labels, fields string, invali
 // checkFields refuses fields that are not selectable, and narrows the selection to the
 // object that the selector or the path names.
 func (s *selection) checkFields(name string) error {
-	if field, found := s.fields.Unknown(s.kind.Info().SelectableFields); found && s.kind.Info().OwnFields {
-		return meta.NewBadRequest("field label not supported: %s", field)
+	if field, found := s.fields.Unknown(s.kind.Info().SelectableFields); found && s.kind.Info().FieldRefusal != "" {
+		return meta.NewBadRequest(s.kind.Info().FieldRefusal, field)
 	}
 	if err := s.fields.Check(s.kind.Info().SelectableFields); err != nil {
 		return meta.NewBadRequest("%s", err)

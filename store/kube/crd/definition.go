@@ -17,13 +17,13 @@ import (
 )
 
 // Kinds returns a kind for each definition. All of them have a kind, or the error names the first definition that has none,
-// and the fields and rules that it breaks. The definitions are not changed and may be changed afterwards.
+// and the fields and rules that it breaks. Equal definitions have one kind in a process. The definitions are not changed.
 func Kinds(crds ...*apiextensionsv1.CustomResourceDefinition) ([]store.AnyKind, error) {
 	kinds := make([]*kind, len(crds))
 	errs := make([]error, len(crds))
 	var work sync.WaitGroup
 	for i, crd := range crds {
-		work.Go(func() { kinds[i], errs[i] = newKind(crd) })
+		work.Go(func() { kinds[i], errs[i] = made().kindFor(crd) })
 	}
 	work.Wait()
 	names := map[string]bool{}
@@ -47,16 +47,13 @@ func Kinds(crds ...*apiextensionsv1.CustomResourceDefinition) ([]store.AnyKind, 
 	return out, nil
 }
 
-// newKind validates a definition as a create of it does, and returns its kind.
+// newKind validates a definition with defaults and accepted names as a create of it does, and returns its kind.
 func newKind(crd *apiextensionsv1.CustomResourceDefinition) (*kind, error) {
-	crd = crd.DeepCopy()
-	apiextensionsv1.SetObjectDefaults_CustomResourceDefinition(crd)
-	crd.Status = apiextensionsv1.CustomResourceDefinitionStatus{}
-	if stored, err := apihelpers.GetCRDStorageVersion(crd); err == nil {
-		crd.Status.StoredVersions = []string{stored}
-	}
+	created := crd.DeepCopy()
+	created.Status = apiextensionsv1.CustomResourceDefinitionStatus{}
+	addStoredVersion(created)
 	internal := &apiextensions.CustomResourceDefinition{}
-	if err := apiextensionsv1.Convert_v1_CustomResourceDefinition_To_apiextensions_CustomResourceDefinition(crd, internal, nil); err != nil {
+	if err := apiextensionsv1.Convert_v1_CustomResourceDefinition_To_apiextensions_CustomResourceDefinition(created, internal, nil); err != nil {
 		return nil, err
 	}
 	errs := guarded(func() field.ErrorList {
@@ -65,7 +62,6 @@ func newKind(crd *apiextensionsv1.CustomResourceDefinition) (*kind, error) {
 	if len(errs) > 0 {
 		return nil, errs.ToAggregate()
 	}
-	crd.Status.AcceptedNames = crd.Spec.Names
 	return kindOf(crd)
 }
 

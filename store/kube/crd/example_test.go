@@ -1,6 +1,7 @@
 package crd_test
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 	"os"
@@ -46,4 +47,25 @@ func ExampleRead() {
 	_, err := crd.Read(fstest.MapFS{})
 	fmt.Println(err)
 	// Output: crd: got a directory without definitions, want at least one file .yaml, .yml or .json
+}
+
+// A server that takes definitions from its clients, as kubectl apply -f crds/ sends them.
+func ExampleRun() {
+	st := store.New(store.Options{})
+	defer st.Close()
+	api := httpapi.New(st, httpapi.Options{
+		Kinds: []store.AnyKind{crd.Definitions()},
+		Run:   []func(context.Context, *httpapi.API){crd.Run},
+	})
+	defer api.Close()
+
+	client := http.Client{Transport: api.Transport()}
+	resp, err := client.Get("http://server/apis/apiextensions.k8s.io/v1/customresourcedefinitions")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer resp.Body.Close()
+	fmt.Println(resp.Status)
+	// Output: 200 OK
 }

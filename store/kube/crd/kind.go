@@ -32,21 +32,29 @@ func kindOf(crd *apiextensionsv1.CustomResourceDefinition) (*kind, error) {
 		New:           func() kinds.Object { return new(store.Unstructured) },
 		ClusterScoped: crd.Spec.Scope == apiextensionsv1.ClusterScoped,
 	}
+	var compiledVersions []*crVersion
 	for i, v := range versionsOf(crd) {
 		compiled, err := newVersion(crd, v)
 		if err != nil {
 			return nil, err
 		}
+		compiledVersions = append(compiledVersions, compiled)
 		d.Versions = append(d.Versions, compiled.descriptor())
+		d.Versions[i].Unserved = !v.Served
 		if i == 0 {
 			d.Status = v.Subresources != nil && v.Subresources.Status != nil
 			d.Columns = columns(v.AdditionalPrinterColumns)
 			d.SelectableFields = selectableFields(v.SelectableFields)
+		} else {
+			d.Versions[i].Columns = columns(v.AdditionalPrinterColumns)
 		}
 	}
 	k, err := kinds.NewKind(d)
 	if err != nil {
 		return nil, err
+	}
+	for i, v := range compiledVersions {
+		v.kind, v.index = k, i
 	}
 	return &kind{k, crd}, nil
 }
@@ -81,6 +89,8 @@ type crVersion struct {
 	deprecated string
 	structural *structuralschema.Structural
 	rules      func() *rules // compiled by the first call
+	kind       *kinds.Kind
+	index      int // of the version in the kind
 }
 
 func newVersion(crd *apiextensionsv1.CustomResourceDefinition, of *apiextensionsv1.CustomResourceDefinitionVersion) (*crVersion, error) {

@@ -1,9 +1,11 @@
 package crd
 
 import (
+	"cmp"
 	"context"
 	"maps"
 	"reflect"
+	"slices"
 	"sync"
 
 	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
@@ -75,10 +77,11 @@ func (v *crVersion) check(doc, old map[string]any, m *meta.ObjectMeta) field.Err
 		options = append(options, cel.WithRatcheting(correlated))
 		errs = validation.ValidateCustomResourceUpdate(nil, doc, old, r.whole, validation.WithRatcheting(correlated))
 	}
+	errs = inOrder(errs)
 	errs = append(errs, v.checkScale(doc, true)...)
-	errs = append(errs, objectmeta.Validate(ctx, nil, doc, v.structural, false)...)
+	errs = append(errs, inOrder(objectmeta.Validate(ctx, nil, doc, v.structural, false))...)
 	if old == nil || len(listtype.ValidateListSetsAndMaps(nil, v.structural, old)) == 0 {
-		errs = append(errs, listtype.ValidateListSetsAndMaps(nil, v.structural, doc)...)
+		errs = append(errs, inOrder(listtype.ValidateListSetsAndMaps(nil, v.structural, doc))...)
 	}
 	return converted(append(errs, r.checkRules(doc, old, errs, m, options)...))
 }
@@ -97,12 +100,12 @@ func (v *crVersion) validateStatus(o, before kinds.Object) field.Errors {
 	}
 	var errs upstream.ErrorList
 	if status, ok := doc["status"]; ok && r.status != nil {
-		errs = validation.ValidateCustomResourceUpdate(upstream.NewPath("status"), status, old["status"], r.status, options...)
+		errs = inOrder(validation.ValidateCustomResourceUpdate(upstream.NewPath("status"), status, old["status"], r.status, options...))
 	}
 	errs = append(errs, v.checkScale(doc, false)...)
 	if lists := listtype.ValidateListSetsAndMaps(nil, v.structural, doc); len(lists) > 0 {
 		if len(listtype.ValidateListSetsAndMaps(nil, v.structural, old)) == 0 {
-			errs = append(errs, lists...)
+			errs = append(errs, inOrder(lists)...)
 		}
 	}
 	return converted(append(errs, r.checkRules(doc, old, errs, o.GetObjectMeta(), []cel.Option{cel.WithRatcheting(correlated)})...))
@@ -129,13 +132,13 @@ func (r *rules) checkRules(doc, old map[string]any, found upstream.ErrorList, m 
 		before = old
 	}
 	errs, _ := r.cel.Validate(context.Background(), nil, nil, doc, before, celconfig.RuntimeCELCostBudget, options...)
-	return errs
+	return inOrder(errs)
 }
 
-// document returns an object as the tree that upstream's packages read. The tree shares memory with the object and must not
-// be changed.
+// document returns a stored object as the tree of the version that upstream's packages read. The tree shares memory with the
+// object and must not be changed.
 func (v *crVersion) document(o kinds.Object) map[string]any {
-	doc := document(o.(*store.Unstructured))
+	doc := document(v.kind.Convert(o, 0, v.index).(*store.Unstructured))
 	doc["apiVersion"], doc["kind"] = v.named.APIVersion, v.named.Kind
 	return doc
 }
@@ -153,8 +156,8 @@ func document(u *store.Unstructured) map[string]any {
 	return doc
 }
 
-// converted returns upstream's problems in the words of this module. Problems of different fields are in the order of their
-// paths: upstream's order is random.
+// converted returns upstream's problems in the words of this module. Upstream walks maps, so the order of its problems with
+// different fields is random; here it is the order of their paths.
 func converted(errs upstream.ErrorList) field.Errors {
 	if len(errs) == 0 {
 		return nil
@@ -164,4 +167,36 @@ func converted(errs upstream.ErrorList) field.Errors {
 		out[i] = field.Reported(field.ErrorType(err.Type), field.Path(err.Field), err.ErrorBody())
 	}
 	return out
+}
+
+// inOrder sorts problems by their paths, in which indexes are numbers.
+func inOrder(errs upstream.ErrorList) upstream.ErrorList {
+	slices.SortStableFunc(errs, func(a, b *upstream.Error) int { return comparePaths(a.Field, b.Field) })
+	return errs
+}
+
+func comparePaths(a, b string) int {
+	for a != "" && b != "" {
+		n, restA := leadingNumber(a)
+		m, restB := leadingNumber(b)
+		switch {
+		case restA != a && restB != b && n != m:
+			return cmp.Compare(n, m)
+		case restA != a && restB != b:
+			a, b = restA, restB
+		case a[0] != b[0]:
+			return cmp.Compare(a[0], b[0])
+		default:
+			a, b = a[1:], b[1:]
+		}
+	}
+	return cmp.Compare(len(a), len(b))
+}
+
+// leadingNumber returns the number at the beginning of a text, and the text after it.
+func leadingNumber(s string) (n int, rest string) {
+	for s != "" && '0' <= s[0] && s[0] <= '9' && n < 1<<40 {
+		n, s = n*10+int(s[0]-'0'), s[1:]
+	}
+	return n, s
 }

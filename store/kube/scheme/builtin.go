@@ -29,8 +29,9 @@ func (b *builder) builtin(r served) (*kinds.Kind, error) {
 	d := kinds.Descriptor{
 		Group: r.group, Name: r.kind, Plural: r.plural, StoragePrefix: r.prefix,
 		ShortNames: r.short, Categories: r.categories, New: newObject, Versions: []kinds.Version{v},
-		ClusterScoped: r.cluster, Status: r.status, StatusOnCreate: r.keepsStatus, ReturnsDeleted: r.returnsDeleted, Holds: r.holds, Native: true, CreateOnUpdate: r.creates, UnconditionalUpdate: !r.needsVersion,
-		ValidateName: r.name, Default: b.defaulter(t), Verbs: r.verbs, SelectableFields: r.fields,
+		ClusterScoped: r.cluster, Status: r.status, StatusOnCreate: r.keepsStatus, ReturnsDeleted: r.returnsDeleted, Holds: r.holds,
+		Native: true, CreateOnUpdate: r.creates, UnconditionalUpdate: !r.needsVersion,
+		ValidateName: r.name, Default: b.defaulter(t), Verbs: r.verbs, SelectableFields: r.fields, FieldRefusal: r.refusal,
 	}
 	if !strings.HasPrefix(r.group, "admissionregistration.") {
 		d.ValidateFinalizer = validateFinalizer
@@ -104,7 +105,7 @@ func (b *builder) prepare(d *kinds.Descriptor, r served, t *objectType) {
 		stored.apply(o)
 	}
 	if r.terminate != nil {
-		d.PrepareForDelete = func(o kinds.Object) { t.change(o, r.terminate) }
+		d.PrepareForDelete = func(o kinds.Object, _ time.Time) { t.change(o, r.terminate) }
 	}
 	d.PrepareForUpdate = func(o, old kinds.Object) {
 		if r.update != nil {

@@ -63,9 +63,7 @@ func hasFinalizers(o kinds.Object) bool {
 	return len(finalizers) > 0
 }
 
-func terminateNamespace(n *corev1.Namespace) {
-	n.Status.Phase, n.DeletionGracePeriodSeconds = corev1.NamespaceTerminating, nil
-}
+func terminateNamespace(n *corev1.Namespace) { n.Status.Phase = corev1.NamespaceTerminating }
 
 func createPersistentVolume(pv *corev1.PersistentVolume) {
 	created := pv.CreationTimestamp

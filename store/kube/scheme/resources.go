@@ -27,6 +27,7 @@ type served struct {
 	name           func(string, bool) []string
 	counts         []string // the members that count a generation; see counter
 	fields         []kinds.SelectableField
+	refusal        string // of other fields, if it is not the usual text
 	create         func(obj runtime.Object)
 	update         func(obj, old runtime.Object)
 	holds          func(o kinds.Object) bool
@@ -109,7 +110,7 @@ func groupResources() []served {
 
 		{group: "batch", version: v, kind: "CronJob", plural: "cronjobs", short: []string{"cj"}, categories: all(), status: true, counts: spec()},
 		{group: "batch", version: v, kind: "Job", plural: "jobs", categories: all(), status: true, counts: spec(),
-			fields: []kinds.SelectableField{{Path: "status.successful", Value: number("status", "succeeded")}}, create: onCreate(createJob)},
+			fields: []kinds.SelectableField{{Path: "status.successful", Value: number("status", "succeeded")}}, refusal: "field label %q not supported for Job", create: onCreate(createJob)},
 
 		{group: "certificates.k8s.io", version: v, kind: "CertificateSigningRequest", plural: "certificatesigningrequests", short: []string{"csr"}, cluster: true, status: true,
 			name: anyName, fields: fields("spec.signerName"), create: onCreate(createSigningRequest), update: onUpdate(updateSigningRequest), subresources: approval},
@@ -139,7 +140,8 @@ func groupResources() []served {
 		{group: res, version: v, kind: "DeviceClass", plural: "deviceclasses", returnsDeleted: true, cluster: true, counts: spec()},
 		{group: res, version: v, kind: "ResourceClaim", plural: "resourceclaims", returnsDeleted: true, status: true},
 		{group: res, version: v, kind: "ResourceClaimTemplate", plural: "resourceclaimtemplates", returnsDeleted: true},
-		{group: res, version: v, kind: "ResourceSlice", plural: "resourceslices", returnsDeleted: true, cluster: true, counts: spec(), fields: fields("spec.nodeName", "spec.driver")},
+		{group: res, version: v, kind: "ResourceSlice", plural: "resourceslices", returnsDeleted: true, cluster: true, counts: spec(), fields: fields("spec.nodeName", "spec.driver"),
+			refusal: "field label not supported for resource.k8s.io/v1, Kind=ResourceSlice: %s"},
 
 		{group: "scheduling.k8s.io", version: v, kind: "PriorityClass", plural: "priorityclasses", short: []string{"pc"}, cluster: true, counts: []string{}},
 

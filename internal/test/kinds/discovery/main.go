@@ -1,5 +1,5 @@
-// Command discovery records what a kube-apiserver serves: its discovery documents, the index of its OpenAPI v3 documents, and the
-// columns of the table of each resource. It writes them to testdata/discovery:
+// Command discovery records what a kube-apiserver serves: its discovery documents, the index of its OpenAPI v3 documents, the
+// columns of the table of each resource, and the fields that each resource can be selected by. It writes them to testdata/discovery:
 //
 //	go run ./discovery -url http://127.0.0.1:8097
 package main
@@ -61,7 +61,14 @@ func record(r recorder) error {
 	if err != nil {
 		return err
 	}
-	return r.write("columns.json", columns)
+	if err := r.write("columns.json", columns); err != nil {
+		return err
+	}
+	selectors, err := r.selectors(legacy)
+	if err != nil {
+		return err
+	}
+	return r.write("selectors.json", selectors)
 }
 
 // recorder reads from a server and writes into a folder.

@@ -1,0 +1,198 @@
+package crd
+
+import (
+	"context"
+	"reflect"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"k8s.io/apiextensions-apiserver/pkg/apihelpers"
+	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	crdvalidation "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/validation"
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/validation"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	upstream "k8s.io/apimachinery/pkg/util/validation/field"
+	"k8s.io/apiserver/pkg/cel/environment"
+	"k8s.io/kube-openapi/pkg/validation/spec"
+
+	"github.com/kubecoord/kubecoord/internal/kinds"
+	"github.com/kubecoord/kubecoord/store"
+	"github.com/kubecoord/kubecoord/store/field"
+)
+
+// This file is the kind CustomResourceDefinition (upstream: registry/customresourcedefinition, strategy.go and etcd.go).
+
+// Definitions returns the kind CustomResourceDefinition of apiextensions.k8s.io/v1. All callers share it. An API that has it
+// and runs [Run] serves the kinds that its objects define.
+func Definitions() store.AnyKind { return definitions() }
+
+// definitions is made once per process.
+var definitions = sync.OnceValue(func() *kind {
+	k, err := kinds.NewKind(definitionDescriptor())
+	if err != nil {
+		panic(err) // cannot be: the descriptor is constant
+	}
+	return &kind{kind: k}
+})
+
+func definitionDescriptor() kinds.Descriptor {
+	doc := metav1.ObjectMeta{}.SwaggerDoc()
+	return kinds.Descriptor{
+		Group: definitionGroup, Name: definitionKind, Plural: "customresourcedefinitions",
+		ShortNames: []string{"crd", "crds"}, Categories: []string{"api-extensions"},
+		New:           func() kinds.Object { return new(store.Unstructured) },
+		ClusterScoped: true, Status: true, Native: true,
+		Versions: []kinds.Version{{
+			Name: "v1", Serializer: serializer{}, Validate: validateDefinition, ValidateStatus: validateDefinitionStatus,
+			Schema: publishedSchema(apiextensionsv1.CustomResourceDefinition{}.OpenAPIModelName(), reflect.TypeFor[apiextensionsv1.CustomResourceDefinition]()),
+		}},
+		Default: func(o kinds.Object) { change(o, apiextensionsv1.SetObjectDefaults_CustomResourceDefinition) },
+		PrepareForCreate: func(o kinds.Object) {
+			change(o, func(crd *apiextensionsv1.CustomResourceDefinition) {
+				crd.Status = apiextensionsv1.CustomResourceDefinitionStatus{}
+				addStoredVersion(crd)
+			})
+		},
+		PrepareForUpdate: func(o, _ kinds.Object) { change(o, addStoredVersion) },
+		PrepareForDelete: prepareForDelete,
+		Counts: func(o, old kinds.Object) bool {
+			return !reflect.DeepEqual(o.(*store.Unstructured).Content["spec"], old.(*store.Unstructured).Content["spec"])
+		},
+		Warnings: definitionWarnings,
+		Defines:  defined,
+		Columns: []kinds.Column{
+			{
+				ColumnInfo: kinds.ColumnInfo{Name: "Name", Type: "string", Format: "name", Description: doc["name"]},
+				Cell:       func(o kinds.Object, _ time.Time) any { return o.GetObjectMeta().Name },
+			},
+			{
+				ColumnInfo: kinds.ColumnInfo{Name: "Created At", Type: "date", Description: doc["creationTimestamp"]},
+				Cell: func(o kinds.Object, _ time.Time) any {
+					return o.GetObjectMeta().CreationTimestamp.UTC().Format(time.RFC3339)
+				},
+			},
+		},
+	}
+}
+
+// addStoredVersion adds the storage version to the stored versions.
+func addStoredVersion(crd *apiextensionsv1.CustomResourceDefinition) {
+	stored, err := apihelpers.GetCRDStorageVersion(crd)
+	if err == nil && !slices.Contains(crd.Status.StoredVersions, stored) {
+		crd.Status.StoredVersions = append(crd.Status.StoredVersions, stored)
+	}
+}
+
+// prepareForDelete marks a definition whose objects must be deleted first.
+func prepareForDelete(o kinds.Object, now time.Time) {
+	change(o, func(crd *apiextensionsv1.CustomResourceDefinition) {
+		setCondition(crd, now, apiextensionsv1.CustomResourceDefinitionCondition{
+			Type: apiextensionsv1.Terminating, Status: apiextensionsv1.ConditionTrue, Reason: "InstanceDeletionPending",
+			Message: "CustomResourceDefinition marked for deletion; CustomResource deletion will begin soon",
+		})
+	})
+	m := o.GetObjectMeta()
+	if !slices.Contains(m.Finalizers, apiextensionsv1.CustomResourceCleanupFinalizer) {
+		m.Finalizers = append(slices.Clone(m.Finalizers), apiextensionsv1.CustomResourceCleanupFinalizer)
+	}
+}
+
+// setCondition sets a condition, whose time changes only with its status (upstream: apihelpers, SetCRDCondition, which takes
+// the time of the machine).
+func setCondition(crd *apiextensionsv1.CustomResourceDefinition, now time.Time, c apiextensionsv1.CustomResourceDefinitionCondition) {
+	c.LastTransitionTime = metav1.NewTime(now).Rfc3339Copy()
+	have := apihelpers.FindCRDCondition(crd, c.Type)
+	if have == nil {
+		crd.Status.Conditions = append(crd.Status.Conditions, c)
+		return
+	}
+	if have.Status == c.Status && !have.LastTransitionTime.IsZero() {
+		c.LastTransitionTime = have.LastTransitionTime
+	}
+	*have = c
+}
+
+// validateDefinition returns the problems of a definition outside of its metadata; old is nil on a create.
+func validateDefinition(o, old kinds.Object) field.Errors {
+	next, err := internalOf(o)
+	if err != nil {
+		return invalidForm(err)
+	}
+	if old == nil {
+		return outsideMetadata(guarded(func() upstream.ErrorList {
+			return crdvalidation.ValidateCustomResourceDefinition(context.Background(), next)
+		}))
+	}
+	before, err := internalOf(old)
+	if err != nil {
+		return invalidForm(err)
+	}
+	return outsideMetadata(guarded(func() upstream.ErrorList {
+		return crdvalidation.ValidateCustomResourceDefinitionUpdate(context.Background(), next, before)
+	}))
+}
+
+// validateDefinitionStatus returns the problems of a write of the status.
+func validateDefinitionStatus(o, old kinds.Object) field.Errors {
+	next, err := internalOf(o)
+	if err != nil {
+		return invalidForm(err)
+	}
+	before, err := internalOf(old)
+	if err != nil {
+		return invalidForm(err)
+	}
+	return outsideMetadata(crdvalidation.ValidateUpdateCustomResourceDefinitionStatus(context.Background(), next, before))
+}
+
+func invalidForm(err error) field.Errors { return field.Errors{field.Invalid("", nil, err.Error())} }
+
+// outsideMetadata drops the problems of the metadata that package kinds reports for all kinds: all but the rules about the
+// name that joins the names of the spec, and about the annotation of groups that belong to Kubernetes.
+func outsideMetadata(errs upstream.ErrorList) field.Errors {
+	return converted(slices.DeleteFunc(errs, func(err *upstream.Error) bool {
+		return strings.HasPrefix(err.Field, "metadata.") && !strings.HasPrefix(err.Field, "metadata.annotations[") &&
+			!strings.Contains(err.Detail, "spec.names.plural")
+	}))
+}
+
+// definitionWarnings returns warnings about formats that this version does not know and the old definition did not have.
+func definitionWarnings(o, old kinds.Object) (warnings []string) {
+	var had []string
+	if old != nil {
+		had = unknownFormats(old)
+	}
+	for _, format := range unknownFormats(o) {
+		if old == nil || !slices.Contains(had, format) {
+			warnings = append(warnings, `unrecognized format "`+format+`"`)
+		}
+	}
+	return warnings
+}
+
+func unknownFormats(o kinds.Object) (formats []string) {
+	crd, err := internalOf(o)
+	if err != nil {
+		return nil
+	}
+	find := func(of *apiextensions.CustomResourceValidation) {
+		if of == nil || of.OpenAPIV3Schema == nil {
+			return
+		}
+		crdvalidation.SchemaHas(of.OpenAPIV3Schema, func(s *apiextensions.JSONSchemaProps) bool {
+			if s.Format != "" {
+				node := &spec.Schema{SchemaProps: spec.SchemaProps{Format: s.Format, Type: []string{s.Type}}}
+				formats = append(formats, validation.GetUnrecognizedFormats(node, environment.DefaultCompatibilityVersion())...)
+			}
+			return false
+		})
+	}
+	find(crd.Spec.Validation)
+	for _, v := range crd.Spec.Versions {
+		find(v.Schema)
+	}
+	return formats
+}

@@ -1,0 +1,82 @@
+package crd
+
+import (
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"sync"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+
+	"github.com/kubecoord/kubecoord/internal/kinds"
+)
+
+// made is the memory of the process.
+var made = sync.OnceValue(func() *madeKinds { return new(madeKinds) })
+
+// madeKinds remembers the kinds of definitions, so that equal definitions in any number of stores share one.
+type madeKinds struct {
+	mu   sync.Mutex // guards all below
+	last map[[sha256.Size]byte]*kind
+}
+
+// maxMade is the number of kinds that are remembered. Beyond it all are forgotten: a process that makes more has no use for
+// the old ones.
+const maxMade = 1000
+
+// defined returns the kind that an object defines.
+func defined(o kinds.Object) (*kinds.Kind, error) {
+	crd, err := definitionOf(o)
+	if err != nil {
+		return nil, err
+	}
+	k, err := made().kindFor(crd)
+	if err != nil {
+		return nil, fmt.Errorf("CustomResourceDefinition %q: %w", crd.Name, err)
+	}
+	return k.kind, nil
+}
+
+// kindFor returns the kind of a definition, with its accepted names, or with the names of its spec if it has none.
+func (m *madeKinds) kindFor(crd *apiextensionsv1.CustomResourceDefinition) (*kind, error) {
+	crd = crd.DeepCopy()
+	apiextensionsv1.SetObjectDefaults_CustomResourceDefinition(crd)
+	if n := crd.Status.AcceptedNames; n.Plural == "" || n.Singular == "" || n.Kind == "" || n.ListKind == "" {
+		crd.Status.AcceptedNames = crd.Spec.Names
+	}
+	key, err := keyOf(crd)
+	if err != nil {
+		return nil, err
+	}
+	m.mu.Lock()
+	k := m.last[key]
+	m.mu.Unlock()
+	if k != nil {
+		return k, nil
+	}
+	made, err := newKind(crd)
+	if err != nil {
+		return nil, err
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if k := m.last[key]; k != nil {
+		return k, nil // another goroutine was faster
+	}
+	if m.last == nil || len(m.last) >= maxMade {
+		m.last = map[[sha256.Size]byte]*kind{}
+	}
+	m.last[key] = made
+	return made, nil
+}
+
+// keyOf identifies the parts of a definition that its kind is made of.
+func keyOf(crd *apiextensionsv1.CustomResourceDefinition) (key [sha256.Size]byte, err error) {
+	spec, err := json.Marshal(crd.Spec)
+	names, namesErr := json.Marshal(crd.Status.AcceptedNames)
+	if err = errors.Join(err, namesErr); err != nil {
+		return key, err
+	}
+	return sha256.Sum256(append(append(spec, names...), crd.Name...)), nil
+}
