@@ -106,8 +106,12 @@ func (g *servedGroup) discovery() groupDiscovery {
 			if !e.Info.Native {
 				r.ResponseKind.Group, r.ResponseKind.Version = v.Group, v.Version
 			}
-			if e.Info.Status {
-				r.Subresources = []subresourceDiscovery{{Subresource: statusSubresource, ResponseKind: r.ResponseKind, Verbs: statusVerbs()}}
+			for _, s := range e.Kind.Subresources() {
+				kind := e.responseKind(&s)
+				if kind.Version == "" {
+					kind.Group, kind.Version = r.ResponseKind.Group, r.ResponseKind.Version
+				}
+				r.Subresources = append(r.Subresources, subresourceDiscovery{Subresource: s.Name, ResponseKind: kind, Verbs: s.Verbs})
 			}
 			version.Resources = append(version.Resources, r)
 		}

@@ -162,6 +162,7 @@ func (a *API) start(s *served, opts Options) {
 		}
 		a.running.Go(func() { elector.Run(a.ctx) }) // returns an error when a or its store is closed
 	}
+	a.serveDefined(a.ctx)
 	for _, run := range opts.Run {
 		a.running.Go(func() { run(a.ctx, a) })
 	}
@@ -181,9 +182,13 @@ func (a *API) Close() {
 }
 
 // Load stores objects of the kinds that are served, all of them or none; see package store/fixture.
-// Open watches report them.
+// Open watches report them. Kinds that the objects define are served when Load returns.
 func (a *API) Load(ctx context.Context, sources ...fixture.Source) error {
-	return fixture.Load(ctx, (*store.Store)(a.st), fixture.Options{Kinds: a.Kinds()}, sources...)
+	err := fixture.Load(ctx, (*store.Store)(a.st), fixture.Options{Kinds: a.Kinds()}, sources...)
+	if err == nil {
+		a.serveDefined(ctx)
+	}
+	return err
 }
 
 // Dump writes the objects of all kinds that are served, or of opts.Kinds, in a form that Load reads.

@@ -12,6 +12,7 @@ import (
 
 	"github.com/kubecoord/kubecoord/internal/caller"
 	"github.com/kubecoord/kubecoord/internal/derive"
+	"github.com/kubecoord/kubecoord/internal/kinds"
 	"github.com/kubecoord/kubecoord/internal/registry"
 	"github.com/kubecoord/kubecoord/store/meta"
 )
@@ -46,7 +47,9 @@ type call struct {
 	query        url.Values
 	endpoint     *endpoint
 	collection   *registry.Resource
-	resourceName // of the path
+	sub          *kinds.Subresource // or nil
+	version      int                // of the object; the endpoint may be that of a body
+	resourceName                    // of the path
 	user         User
 	attrs        *Attributes // without the user; nil until the first use
 

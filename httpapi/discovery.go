@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/kubecoord/kubecoord/internal/codec"
+	"github.com/kubecoord/kubecoord/internal/kinds"
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
@@ -25,8 +26,17 @@ func (e *endpoint) verbs() []string {
 	return slices.DeleteFunc(all, func(verb string) bool { return !e.Info.Serves(verb) })
 }
 
-// statusVerbs returns the verbs of the status subresource.
-func statusVerbs() []string { return []string{"get", "patch", "update"} }
+// responseKind returns the kind of a subresource. Group and version are empty if they are those of the parent.
+func (e *endpoint) responseKind(s *kinds.Subresource) responseKind {
+	if s.Body == nil {
+		return responseKind{Kind: e.Info.Kind}
+	}
+	gv, _ := meta.ParseGroupVersion(s.Body.TypeMeta(0).APIVersion)
+	if gv.String() == e.APIVersion {
+		gv = meta.GroupVersion{}
+	}
+	return responseKind{gv.Group, gv.Version, s.Body.Info().Kind}
+}
 
 type apiVersions struct {
 	meta.TypeMeta `json:",inline"`
@@ -144,9 +154,11 @@ func (c *call) resourceList(v *groupVersion) {
 			Name: e.Info.Plural, SingularName: e.Info.Singular, Namespaced: !e.Info.ClusterScoped, Kind: e.Info.Kind,
 			Verbs: e.verbs(), ShortNames: e.Info.ShortNames, Categories: e.Info.Categories, StorageVersionHash: e.storageHash(),
 		})
-		if e.Info.Status {
+		for _, s := range e.Kind.Subresources() {
+			kind := e.responseKind(&s)
 			doc.Resources = append(doc.Resources, apiResource{
-				Name: e.Info.Plural + "/" + statusSubresource, Namespaced: !e.Info.ClusterScoped, Kind: e.Info.Kind, Verbs: statusVerbs(),
+				Name: e.Info.Plural + "/" + s.Name, Namespaced: !e.Info.ClusterScoped, Verbs: s.Verbs,
+				Group: kind.Group, Version: kind.Version, Kind: kind.Kind,
 			})
 		}
 	}

@@ -15,29 +15,31 @@ import (
 // custom resource.
 func (c *call) resourceRequest() {
 	info := c.endpoint.Info
-	status := c.subresource == statusSubresource && info.Status
+	if c.subresource != "" {
+		c.sub = c.endpoint.Kind.Subresource(c.subresource)
+	}
+	noSubresource := c.subresource != "" && c.sub == nil
 	namespacedPathOfClusterKind := c.namespaced && info.ClusterScoped
 	clusterPathOfNamespacedKind := !c.namespaced && !info.ClusterScoped
 	switch {
-	case info.Native && (namespacedPathOfClusterKind || c.trailing || c.subresource != "" && !status || clusterPathOfNamespacedKind && c.name != ""):
+	case info.Native && (namespacedPathOfClusterKind || c.trailing || noSubresource || clusterPathOfNamespacedKind && c.name != ""):
 		c.fail(notFound())
 		return
 	case namespacedPathOfClusterKind, clusterPathOfNamespacedKind && !info.Native && !c.readsMany():
 		c.unknownPath()
 		return
-	case c.subresource != "" && !status:
+	case noSubresource:
 		c.fail(meta.NewNotFound(c.groupResource(), c.name))
 		return
 	}
-	name, verb, streams, err := c.verb(status)
-	if !status && !info.Serves(name) {
+	name, verb, streams, err := c.verb()
+	if c.sub != nil {
+		verb, streams, err = c.subVerb()
+	} else if !info.Serves(name) {
 		err = c.notServed(namespacedPathOfClusterKind || clusterPathOfNamespacedKind)
 	}
 	if err == nil {
 		err = c.prepare(streams)
-	}
-	if err == nil {
-		c.collection, err = c.api.open(c.endpoint.Kind)
 	}
 	if err == nil {
 		err = verb(c)
@@ -47,18 +49,35 @@ func (c *call) resourceRequest() {
 	}
 }
 
+// subVerb is verb for a subresource.
+func (c *call) subVerb() (verb func(*call) error, streams bool, err error) {
+	name := c.verbName(true, false)
+	switch {
+	case c.name == "" || c.req.Method == http.MethodHead || !slices.Contains(c.sub.Verbs, name):
+		err = c.notSupported()
+	case name == "get":
+		verb = (*call).get
+	case name == "update":
+		verb = (*call).update
+	case name == "patch":
+		verb = (*call).patch
+	default:
+		verb = (*call).createSub
+	}
+	return verb, false, err
+}
+
 // readsMany reports whether the request is a list or a watch.
 func (c *call) readsMany() bool {
 	verb := c.verbName(c.name != "", c.watching)
 	return verb == "list" || verb == "watch"
 }
 
-// verb returns the name of the verb, the method that answers the request, and whether its route can stream. status
-// means the status subresource, which has fewer verbs.
-func (c *call) verb(status bool) (name string, verb func(*call) error, streams bool, err error) {
+// verb returns the name of the verb, the method that answers the request, and whether its route can stream.
+func (c *call) verb() (name string, verb func(*call) error, streams bool, err error) {
 	custom := !c.endpoint.Info.Native
-	inScope := c.namespaced != c.endpoint.Info.ClusterScoped && !status
-	one := c.name != "" && (!c.watching || status)
+	inScope := c.namespaced != c.endpoint.Info.ClusterScoped
+	one := c.name != "" && !c.watching
 	switch method := c.req.Method; {
 	case one && method == http.MethodGet:
 		return "get", (*call).get, false, nil
@@ -66,7 +85,7 @@ func (c *call) verb(status bool) (name string, verb func(*call) error, streams b
 		return "update", (*call).update, false, nil
 	case one && method == http.MethodPatch:
 		return "patch", (*call).patch, false, nil
-	case status, c.watching && method != http.MethodGet:
+	case c.watching && method != http.MethodGet:
 		return "", nil, false, c.notSupported()
 	case one && method == http.MethodDelete:
 		return "delete", (*call).delete, false, nil
@@ -123,6 +142,13 @@ func (c *call) prepare(streams bool) error {
 		if err := c.checkNames(); err != nil {
 			return err
 		}
+	}
+	var err error
+	if c.collection, err = c.api.open(c.endpoint.Kind); err != nil {
+		return err
+	}
+	if c.version = c.endpoint.Version; c.sub != nil && c.sub.Body != nil {
+		c.endpoint = (*endpoint)(c.sub.Body.Endpoints()[0])
 	}
 	return c.negotiateMedia()
 }

@@ -8,8 +8,8 @@ import (
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
-// get answers GET …/namespaces/{ns}/{resource}/{name}, and of /status below it, which
-// returns the same object.
+// get answers GET …/namespaces/{ns}/{resource}/{name}, and of the subresources below it. /status and most others
+// return the same object, /scale returns a Scale.
 //
 // Query: resourceVersion, pretty. The parameter watch has no effect.
 func (c *call) get() error {
@@ -35,6 +35,9 @@ func (c *call) get() error {
 	it, err := c.resource().Get(ctx, c.namespace, c.name, resourceVersion)
 	if err != nil {
 		return c.orClosed(err)
+	}
+	if it, err = c.body(it); err != nil {
+		return err
 	}
 	return c.writeItem(http.StatusOK, it)
 }

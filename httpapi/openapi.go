@@ -15,6 +15,7 @@ import (
 	"github.com/munnerz/goautoneg"
 
 	"github.com/kubecoord/kubecoord/internal/openapi"
+	"github.com/kubecoord/kubecoord/store/meta"
 )
 
 // This file answers /openapi/v2, /openapi/v3 and the paths below the latter (upstream: kube-openapi,
@@ -70,15 +71,30 @@ func (s *served) describe() openapi.API {
 		for _, v := range g.versions {
 			gv := openapi.GroupVersion{GroupVersion: v.GroupVersion}
 			for _, e := range v.endpoints {
-				gv.Resources = append(gv.Resources, openapi.Resource{
-					Kind: e.Info.Kind, Plural: e.Info.Plural, NotStrategic: e.Info.Sorted, Native: e.Info.Native, JSONOnly: e.Info.JSONOnly, ClusterScoped: e.Info.ClusterScoped, Status: e.Info.Status,
-					Type: e.Schema(), Verbs: e.Info.Verbs,
-				})
+				gv.Resources = append(gv.Resources, e.describe())
 			}
 			out.GroupVersions = append(out.GroupVersions, gv)
 		}
 	}
 	return out
+}
+
+// describe describes a kind in a version with its subresources.
+func (e *endpoint) describe() openapi.Resource {
+	r := openapi.Resource{
+		Kind: e.Info.Kind, Plural: e.Info.Plural, NotStrategic: e.Info.Sorted, Native: e.Info.Native, JSONOnly: e.Info.JSONOnly, ClusterScoped: e.Info.ClusterScoped,
+		Type: e.Schema(), Verbs: e.Info.Verbs,
+	}
+	for _, s := range e.Kind.Subresources() {
+		sub := openapi.Subresource{Name: s.Name, Verbs: s.Verbs}
+		if s.Body != nil {
+			body := (*endpoint)(s.Body.Endpoints()[0])
+			sub.Body = new(body.describe())
+			sub.GroupVersion, _ = meta.ParseGroupVersion(body.APIVersion)
+		}
+		r.Subresources = append(r.Subresources, sub)
+	}
+	return r
 }
 
 // link returns the URL of the document with its hash.

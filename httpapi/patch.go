@@ -73,11 +73,7 @@ func (c *call) patch() error {
 	if err := c.checkNames(); err != nil {
 		return err
 	}
-	it, created, err := c.resource().Update(c.context(), c.request(opts.CreateOptions), change)
-	if err != nil {
-		return err
-	}
-	return c.writeItem(updateCode(created), it)
+	return c.writeUpdate(c.request(opts.CreateOptions), change)
 }
 
 // patchChange reads the patch.

@@ -58,9 +58,6 @@ func (g *servedGroup) version(name string) *groupVersion {
 	return v
 }
 
-// statusSubresource is the name of the only subresource.
-const statusSubresource = "status"
-
 // resourceName is the meaning of a path below a group version.
 type resourceName struct {
 	namespace, resource, name, subresource string
@@ -186,7 +183,7 @@ func parseResource(parts []string) (n resourceName) {
 	}
 	if len(parts) > 1 && parts[0] == "namespaces" {
 		n.namespace = parts[1]
-		if len(parts) > 2 && parts[2] != statusSubresource && parts[2] != "finalize" {
+		if len(parts) > 2 && parts[2] != "status" && parts[2] != "finalize" {
 			n.namespaced, parts = true, parts[2:]
 		}
 	}

@@ -68,6 +68,44 @@ func (a *API) AddKinds(ctx context.Context, all ...store.AnyKind) error {
 	})
 }
 
+// definedKind is a kind that an object in the store defines.
+type definedKind struct{ kind *kinds.Kind }
+
+// Registered returns the untyped kind.
+func (d definedKind) Registered() *kinds.Kind { return d.kind }
+
+// serveDefined serves the kinds that objects in the store define, so that the first request finds the kinds of a fixture or
+// of etcd. What a controller of Options.Run adds later, and the kinds that cannot be served, such as the second one of a
+// name, are its own matter.
+func (a *API) serveDefined(ctx context.Context) {
+	var all []store.AnyKind
+	for _, definer := range a.Kinds() {
+		k := definer.Registered()
+		if !k.DefinesKinds() {
+			continue
+		}
+		r, err := a.open(k)
+		if err != nil {
+			continue
+		}
+		list, err := r.List(ctx, registry.ListOptions{})
+		if err != nil {
+			continue
+		}
+		for _, it := range list.Items {
+			if defined, err := k.Defined(it.Stored()); err == nil {
+				all = append(all, definedKind{defined})
+			}
+		}
+	}
+	if len(all) == 0 || a.AddKinds(ctx, all...) == nil {
+		return
+	}
+	for _, k := range all {
+		_ = a.AddKinds(ctx, k)
+	}
+}
+
 // ReplaceKind serves a kind in place of another one of the same group and plural, such as one with a new schema. The
 // objects stay, and are read as a real server reads an object that it has stored before an update of its
 // CustomResourceDefinition. Watches of the old kind end. A watch of the new one cannot start before the change: it

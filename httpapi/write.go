@@ -11,6 +11,7 @@ import (
 	"github.com/kubecoord/kubecoord/internal/kinds"
 	"github.com/kubecoord/kubecoord/internal/patch"
 	"github.com/kubecoord/kubecoord/internal/registry"
+	"github.com/kubecoord/kubecoord/store/meta"
 )
 
 // create answers POST …/namespaces/{ns}/{resource}.
@@ -58,7 +59,10 @@ func (c *call) update() error {
 	if err != nil {
 		return err
 	}
-	live := c.resource().Peek(c.namespace, c.name).Stored()
+	var live kinds.Object
+	if c.endpoint.Kind == c.resource().Kind {
+		live = c.resource().Peek(c.namespace, c.name).Stored()
+	}
 	o, err := c.served.scheme.DecodeBody(c.endpoint.Target, data, f, validation(opts.FieldValidation), live, c.warn)
 	if err != nil {
 		return err
@@ -72,11 +76,65 @@ func (c *call) update() error {
 		return err
 	}
 	c.report(caller.Sight{Named: true}, m.ResourceVersion)
-	it, created, err := c.resource().Update(c.context(), req, c.resource().Replace(o))
+	return c.writeUpdate(req, registry.ReplaceWith(c.endpoint.Kind, o))
+}
+
+// writeUpdate makes a change, and answers with the object or the body of the subresource.
+func (c *call) writeUpdate(req registry.Request, change registry.Change) error {
+	it, created, err := c.resource().Update(c.context(), req, change)
+	if err == nil {
+		it, err = c.body(it)
+	}
 	if err != nil {
 		return err
 	}
 	return c.writeItem(updateCode(created), it)
+}
+
+// body returns the body of the subresource of the request for a state of the object, which may be the object itself.
+func (c *call) body(it *registry.Item) (*registry.Item, error) {
+	if c.sub == nil || c.sub.Body == nil {
+		return it, nil
+	}
+	return c.resource().Body(c.sub, it)
+}
+
+// createSub answers POST …/{resource}/{name}/{subresource}, of bodies such as Binding and Eviction, mostly with a Status.
+//
+// Query: dryRun, fieldManager, fieldValidation, pretty.
+func (c *call) createSub() error {
+	f, err := c.objectFormat()
+	if err != nil {
+		return err
+	}
+	data, err := c.readBody()
+	if err != nil {
+		return err
+	}
+	opts := c.createOptions()
+	if err := opts.Validate(); err != nil {
+		return err
+	}
+	o, err := c.served.scheme.DecodeBody(c.endpoint.Target, data, f, validation(opts.FieldValidation), nil, c.warn)
+	if err != nil {
+		return err
+	}
+	if err := c.checkNames(); err != nil {
+		return err
+	}
+	req := c.request(opts)
+	if err := registry.MatchNamespace(o.GetObjectMeta(), req.Namespace); err != nil {
+		return err
+	}
+	it, err := c.resource().CreateSub(c.context(), req, o)
+	switch {
+	case err != nil:
+		return err
+	case it != nil:
+		return c.writeItem(http.StatusCreated, it)
+	}
+	c.writeStatus(http.StatusCreated, &meta.Status{Status: meta.StatusSuccess, Code: http.StatusCreated}, c.media)
+	return nil
 }
 
 // updateCode returns the status code of an update or a patch.
@@ -134,9 +192,9 @@ func (c *call) createOptions() kinds.CreateOptions {
 // request describes the write to the registry.
 func (c *call) request(o kinds.CreateOptions) registry.Request {
 	req := registry.Request{
-		Namespace: c.namespace, Name: c.name, Version: c.endpoint.Version,
+		Namespace: c.namespace, Name: c.name, Version: c.version,
 		DryRun: len(o.DryRun) > 0, FieldManager: c.managerOf(o.FieldManager), Warn: c.warn,
-		Status: c.subresource == statusSubresource,
+		Sub: c.sub,
 	}
 	if c.api.authorize != nil {
 		req.MayCreate = c.mayCreate

@@ -124,7 +124,15 @@ func (c *Collection[T]) update(ctx context.Context, req registry.Request, option
 
 // request returns the parameters of a write, except the name of the object.
 func (c *Collection[T]) request(dryRun bool, fieldManager string) registry.Request {
-	return registry.Request{DryRun: dryRun, FieldManager: fieldManager, Status: c.status}
+	return registry.Request{DryRun: dryRun, FieldManager: fieldManager, Sub: c.sub()}
+}
+
+// sub returns the subresource that is written, or nil.
+func (c *Collection[T]) sub() *kinds.Subresource {
+	if !c.status {
+		return nil
+	}
+	return c.r.Kind.Subresource("status")
 }
 
 // namespace returns the namespace of a write.

@@ -12,7 +12,6 @@ import (
 
 	"github.com/kubecoord/kubecoord/httpapi"
 	"github.com/kubecoord/kubecoord/internal/caller"
-	"github.com/kubecoord/kubecoord/internal/kinds"
 	"github.com/kubecoord/kubecoord/internal/registry"
 	"github.com/kubecoord/kubecoord/internal/verdict"
 	"github.com/kubecoord/kubecoord/store"
@@ -58,7 +57,6 @@ type API struct {
 	opts     Options
 	st       *registry.Store
 	api      *httpapi.API
-	kinds    []*kinds.Info
 	closing  chan struct{} // closed by Close: every wait ends
 	recorder *verdict.Recorder
 	ended    sync.Once
@@ -92,24 +90,22 @@ func New(t TB, opts ...Options) *API {
 		st = store.New(o.Store)
 	}
 	all := append(httpapi.Kinds(), o.API.Kinds...)
-	if err := fixture.Load(context.Background(), st, fixture.Options{Kinds: all}, o.Fixtures...); err != nil {
-		st.Close()
-		t.Fatalf("apitest.New: Options.Fixtures: %v", err)
-		return nil
+	if o.Fixtures != nil {
+		if err := fixture.Load(context.Background(), st, fixture.Options{Kinds: all}, o.Fixtures...); err != nil {
+			st.Close()
+			t.Fatalf("apitest.New: Options.Fixtures: %v", err)
+			return nil
+		}
 	}
-	served := make([]*kinds.Info, len(all))
-	for i, kind := range all {
-		served[i] = (*registry.Store)(st).Resource(kind.Registered()).Info()
-	}
-	a := newAPI(t, st, o, served, func(opts httpapi.Options) *httpapi.API { return httpapi.New(st, opts) })
+	a := newAPI(t, st, o, func(opts httpapi.Options) *httpapi.API { return httpapi.New(st, opts) })
 	a.st.Record(a.recorder.Limit())
 	return a
 }
 
 // newAPI returns an API that ends with the test. serve makes its handler.
-func newAPI(t TB, st *store.Store, o Options, served []*kinds.Info, serve func(httpapi.Options) *httpapi.API) *API {
+func newAPI(t TB, st *store.Store, o Options, serve func(httpapi.Options) *httpapi.API) *API {
 	a := &API{
-		t: t, opts: o, st: (*registry.Store)(st), kinds: served, recorder: verdict.NewRecorder(max(cmp.Or(o.KeepHistory, 10_000), 0)),
+		t: t, opts: o, st: (*registry.Store)(st), recorder: verdict.NewRecorder(max(cmp.Or(o.KeepHistory, 10_000), 0)),
 		closing: make(chan struct{}), open: map[*exchange]struct{}{},
 	}
 	opts := o.API
@@ -156,7 +152,7 @@ func (a *API) Fork(t TB) *API {
 		return nil
 	}
 	forked := (*store.Store)(st)
-	return newAPI(t, forked, a.opts, a.kinds, func(opts httpapi.Options) *httpapi.API { return a.api.Fork(forked, opts) })
+	return newAPI(t, forked, a.opts, func(opts httpapi.Options) *httpapi.API { return a.api.Fork(forked, opts) })
 }
 
 // Close ends the API before the end of the test: requests in progress, watches, the election,

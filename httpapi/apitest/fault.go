@@ -18,7 +18,7 @@ type Match struct {
 	// Resource is the plural, singular or Kind of a served resource, with or without its group:
 	// "leases", "Lease", "leases.coordination.k8s.io".
 	Resource string
-	// Subresource is "status", or "" for the object and its status.
+	// Subresource is "status" or another one of the kind, or "" for the object and its subresources.
 	Subresource string
 	// Namespace and Name are taken from the path, the Name of a create from its body.
 	Namespace, Name string
@@ -71,15 +71,20 @@ func verbs() []string {
 // request.
 func (a *API) checkMatch(m Match) error {
 	var plurals []string
-	for _, k := range a.kinds {
-		plurals = append(plurals, k.Plural)
+	known, defines, subresource := false, false, m.Subresource == "" || m.Subresource == "status"
+	for _, kind := range a.api.Kinds() {
+		k := kind.Registered()
+		plurals = append(plurals, k.Info().Plural)
+		known = known || isNameOf(m.Resource, k.Info())
+		defines = defines || k.DefinesKinds() // there may be other kinds later
+		subresource = subresource || k.HasSubresource(m.Subresource)
 	}
 	switch {
 	case m.Verb != "" && !slices.Contains(verbs(), m.Verb):
 		return problem("Verb", "got %q, want one of %s", m.Verb, strings.Join(verbs(), ", "))
-	case m.Subresource != "" && m.Subresource != "status":
+	case !subresource && !defines:
 		return problem("Subresource", "got %q, want \"status\" or none", m.Subresource)
-	case m.Resource != "" && !slices.ContainsFunc(a.kinds, func(k *kinds.Info) bool { return isNameOf(m.Resource, k) }):
+	case m.Resource != "" && !known && !defines:
 		return problem("Resource", "got %q, want one of %s", m.Resource, strings.Join(plurals, ", "))
 	}
 	return nil

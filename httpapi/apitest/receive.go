@@ -14,7 +14,6 @@ import (
 	"github.com/kubecoord/kubecoord/httpapi"
 	"github.com/kubecoord/kubecoord/internal/caller"
 	"github.com/kubecoord/kubecoord/internal/codec"
-	"github.com/kubecoord/kubecoord/internal/kinds"
 	"github.com/kubecoord/kubecoord/internal/verdict"
 	"github.com/kubecoord/kubecoord/internal/yaml"
 )
@@ -71,8 +70,10 @@ func (x *exchange) receive(r *http.Request) {
 		Body: bytes.Clone(data[:min(len(data), keepBody)]), BodySize: len(data),
 	}
 	x.req = req
-	if i := slices.IndexFunc(x.api.kinds, func(k *kinds.Info) bool { return k.Group == a.Group && k.Plural == a.Resource }); i >= 0 {
-		req.kind = x.api.kinds[i]
+	for _, kind := range x.api.api.Kinds() {
+		if k := kind.Registered().Info(); k.Group == a.Group && k.Plural == a.Resource {
+			req.kind = k
+		}
 	}
 	guarded := false
 	switch {

@@ -22,7 +22,7 @@ type Request struct {
 	Query url.Values
 	// These are taken from the path of a resource, and the Name of a create from its body.
 	Group, Version, Resource, Namespace, Name string
-	// Subresource is "status" or "".
+	// Subresource is the part of the path below the object, such as "status", or "".
 	Subresource string
 	// Client is the name that was passed to TransportFor.
 	UserAgent, Client, ContentType string

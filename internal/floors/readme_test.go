@@ -32,7 +32,7 @@ func TestPagesNameOnlyThingsThatExist(t *testing.T) {
 				_, err := os.Stat(filepath.Join(root, path[1]))
 				assert.NoError(t, err)
 			}
-			for _, link := range regexp.MustCompile(`\]\(([^):#]+)`).FindAllStringSubmatch(text, -1) {
+			for _, link := range regexp.MustCompile(`\]\(([^):#,\s]+)[)#]`).FindAllStringSubmatch(text, -1) {
 				assert.FileExists(t, filepath.Join(root, filepath.Dir(page), link[1]))
 			}
 			for language, extension := range map[string]string{"go": ".go", "python": ".py", "js": ".js"} {

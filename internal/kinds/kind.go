@@ -59,7 +59,7 @@ type Descriptor struct {
 	Counts func(obj, old Object) bool
 	// Verbs are the verbs that are served, in the words of discovery; nil means all.
 	Verbs []string
-	// Subresources are the ones besides status.
+	// Subresources are the ones besides status. One with the name status replaces the one that Status makes.
 	Subresources []Subresource
 
 	SelectableFields []SelectableField
@@ -115,7 +115,7 @@ type Subresource struct {
 	Name string
 	// Body is the kind of the bodies, such as Scale, or nil for the kind of the parent. It is not stored.
 	Body *Kind
-	// Verbs are the verbs that are served, of get, create, update and patch.
+	// Verbs are the verbs that are served, of create, get, patch and update, in this order.
 	Verbs []string
 	// Read returns the body for a state. Nil: the parent itself.
 	Read func(parent Object) (Object, error)
@@ -126,8 +126,17 @@ type Subresource struct {
 	Resets []string
 	// Validate returns the problems of a write in place of the version's.
 	Validate func(parent, old Object) field.Errors
-	// Removes makes a create delete the parent, as an Eviction does.
+	// Removes makes a create delete the parent, as an Eviction does, with the deleteOptions of the body. Write, if it is
+	// not nil, changes the parent first.
 	Removes bool
+	// Answer returns the answer of a create, which then writes nothing, as a TokenRequest. Nil: a Status.
+	Answer func(parent, body Object) (Object, error)
+	// Member is the path of the member of the parent that spec.replicas of a Scale stands for, in all versions. Default:
+	// spec.replicas.
+	Member []string
+
+	managers *managedfields.FieldManager // of the bodies
+	mapping  *managedfields.Mapping      // nil without a Body
 }
 
 // SelectableField is a field that a fieldSelector may name.
@@ -158,11 +167,11 @@ type Kind struct {
 
 	// pure kinds have no function that may change an object, so a patched object may
 	// share memory with the stored one.
-	pure           bool
-	scratch        scratch.Pool // for encoding
-	endpoints      func() []*Endpoint
-	managers       *managedfields.FieldManager
-	statusManagers *managedfields.FieldManager // of writes of the status, if it is a subresource
+	pure         bool
+	scratch      scratch.Pool // for encoding
+	endpoints    func() []*Endpoint
+	managers     *managedfields.FieldManager
+	subresources []Subresource // the status among them, by name
 }
 
 type version struct {
@@ -191,6 +200,7 @@ func NewKind(d Descriptor) (*Kind, error) {
 		}
 	}
 	k.compileManagers()
+	k.compileSubresources()
 	k.endpoints = sync.OnceValue(k.makeEndpoints)
 	return k, nil
 }
@@ -387,6 +397,12 @@ func pluralOf(kind string) string {
 		return name[:len(name)-1] + "ies"
 	}
 	return name + "s"
+}
+
+// HasSubresource reports whether objects have a subresource.
+func (k *Kind) HasSubresource(name string) bool {
+	return name == memberStatus && k.info.Status ||
+		slices.ContainsFunc(k.of.Subresources, func(s Subresource) bool { return s.Name == name })
 }
 
 // DefinesKinds reports whether the objects of the kind define kinds.

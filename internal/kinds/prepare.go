@@ -62,14 +62,6 @@ func (k *Kind) Holds(o Object) bool {
 	return len(o.GetObjectMeta().Finalizers) > 0 || k.of.Holds != nil && k.of.Holds(o)
 }
 
-// OnlyStatus returns a copy of the current state with the status and the managers of o.
-func (k *Kind) OnlyStatus(o, current Object) Object {
-	out := k.Copy(current)
-	k.Type().CopyMember(out, o, memberStatus)
-	out.GetObjectMeta().ManagedFields = o.GetObjectMeta().ManagedFields
-	return out
-}
-
 // Warnings passes the warnings about a write to warn. old is nil on a create.
 func (k *Kind) Warnings(o, old Object, warn func(string)) {
 	if !k.info.Native {
@@ -119,17 +111,6 @@ func (k *Kind) compileManagers() {
 		k.managers.Convert = k.Convert
 	}
 	if k.info.Status {
-		k.statusManagers = &managedfields.FieldManager{}
-		*k.statusManagers = *k.managers
-		k.statusManagers.Subresource, k.statusManagers.Reset = memberStatus, []string{"metadata", "spec"}
 		k.managers.Reset = []string{memberStatus}
 	}
-}
-
-// Managers returns the field managers of the resource, or of its status subresource.
-func (k *Kind) Managers(status bool) *managedfields.FieldManager {
-	if status {
-		return k.statusManagers
-	}
-	return k.managers
 }

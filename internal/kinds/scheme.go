@@ -102,9 +102,11 @@ func (s *Scheme) decodeAny(t Target, data []byte, f Format, strict bool, live Ob
 	if err := d.complete(t.TypeMeta(), data, f); err != nil {
 		return d, err
 	}
-	have, err := s.find(d.named)
-	if err != nil {
-		return d, err
+	have := t
+	if d.named != t.TypeMeta() {
+		if have, err = s.find(d.named); err != nil {
+			return d, err
+		}
 	}
 	if have.Kind == nil {
 		return d, unconvertible(d.named, t.InternalType())

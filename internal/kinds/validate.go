@@ -42,11 +42,6 @@ func (k *Kind) ValidateUpdate(version int, o, old Object) field.Errors {
 	return append(k.validateUpdatedMetadata(o, old), k.versions[version].validate(o, old)...)
 }
 
-// ValidateStatus returns the problems of a write of the status.
-func (k *Kind) ValidateStatus(version int, o, old Object) field.Errors {
-	return append(k.validateUpdatedMetadata(o, old), k.versions[version].validateStatus(o, old)...)
-}
-
 // validateUpdatedMetadata is the part of ValidateUpdate that all kinds share.
 func (k *Kind) validateUpdatedMetadata(o, old Object) field.Errors {
 	m, oldMeta := o.GetObjectMeta(), old.GetObjectMeta()

@@ -36,9 +36,10 @@ type GroupVersion struct {
 // Resource is a kind in one version.
 type Resource struct {
 	Kind, Plural string
-	// ClusterScoped means that objects have no namespace. Status means that the kind has
-	// the subresource status.
-	ClusterScoped, Status bool
+	// ClusterScoped means that objects have no namespace.
+	ClusterScoped bool
+	// Subresources are in the order of their names.
+	Subresources []Subresource
 	// JSONOnly means that objects have no protobuf form, NotStrategic that there are no strategic merge patches, and Native
 	// that the kind is built into a real server.
 	JSONOnly, NotStrategic, Native bool
@@ -46,6 +47,17 @@ type Resource struct {
 	Verbs []string
 	// Type is the struct of the objects. The schema of their other members, if it has a name, is the definition.
 	Type *codec.Type
+
+	body *Subresource // whose operations these are, if it has a kind of its own
+}
+
+// Subresource is a path below each object.
+type Subresource struct {
+	Name  string
+	Verbs []string
+	// Body is the kind of the bodies, or nil for the kind of the resource. GroupVersion is its version.
+	Body         *Resource
+	GroupVersion meta.GroupVersion
 }
 
 // root returns the common beginning of the paths of a group version.

@@ -106,7 +106,10 @@ func (gv GroupVersion) actions(r Resource) []action {
 // operation returns the method and the operation of an action. subject is the end of the
 // operation's id.
 func (r Resource) operation(gv GroupVersion, name, subject, description string, words map[string]object) (method string, op object) {
-	actions := gv.actions(r)
+	actions, body := gv.actions(r), groupVersionKind{gv.GroupVersion, r.Kind}
+	if s := r.body; s != nil {
+		actions, body = GroupVersion{GroupVersion: s.GroupVersion}.actions(*s.Body), groupVersionKind{s.GroupVersion, s.Body.Kind}
+	}
 	a := actions[slices.IndexFunc(actions, func(a action) bool { return a.name == name })]
 	consumes, produces := []string{"*/*"}, documentTypes
 	switch name {
@@ -126,7 +129,7 @@ func (r Resource) operation(gv GroupVersion, name, subject, description string, 
 	}
 	group, tag := gv.operationGroup()
 	op = operation(a.verb+group+subject, description, tag, consumes, produces, a.answer, a.codes)
-	op["x-kubernetes-action"], op[kindsExtension] = name, groupVersionKind{gv.GroupVersion, r.Kind}.tree()
+	op["x-kubernetes-action"], op[kindsExtension] = name, body.tree()
 	parameters := queryParameters(words, a.query)
 	if a.body != "" {
 		body := object{"name": "body", "in": "body", "schema": ref(a.body).v2()}
@@ -148,6 +151,16 @@ func (r Resource) serves(action string) bool {
 	return r.Verbs == nil || slices.Contains(r.Verbs, verb)
 }
 
+// served returns the pairs of an action and its description whose verb the resource has.
+func (r Resource) served(described []string) (out []string) {
+	for pair := range slices.Chunk(described, 2) {
+		if r.serves(pair[0]) {
+			out = append(out, pair...)
+		}
+	}
+	return out
+}
+
 // addPaths adds the paths of one resource.
 func addPaths(paths object, gv GroupVersion, r Resource, words map[string]object) {
 	pretty := queryParameters(words, "pretty")
@@ -161,15 +174,19 @@ func addPaths(paths object, gv GroupVersion, r Resource, words map[string]object
 	// add adds a path whose operations share parameters. described has the action and the
 	// description of each operation.
 	add := func(name, subject string, shared []object, described ...string) {
-		path, isOnly := object{}, len(described) == 2
+		path := object{}
+		described = r.served(described)
+		isOnly := len(described) == 2
 		for ; len(described) > 0; described = described[2:] {
-			if !r.serves(described[0]) {
-				continue
-			}
 			method, op := r.operation(gv, described[0], subject, described[1], words)
 			path[method] = op
 			if parameters, _ := op["parameters"].([]object); isOnly {
 				delete(op, "parameters")
+				at := slices.IndexFunc(parameters, func(p object) bool { return p["in"] == "body" })
+				if at >= 0 {
+					op["parameters"] = []object{parameters[at]}
+					parameters = slices.Delete(slices.Clone(parameters), at, at+1)
+				}
 				path.addParameters(parameters)
 			}
 		}
@@ -196,11 +213,16 @@ func addPaths(paths object, gv GroupVersion, r Resource, words map[string]object
 	add("/watch"+within, named+"List", collection, "watchlist", "Watch "+objects+where+deprecated+".")
 	add("/watch"+within+"/{name}", named, item,
 		"watch", "Watch one object of kind "+kind+deprecated+" and a fieldSelector on metadata.name.")
-	if r.Status {
-		add(within+"/{name}/status", named+"Status", item,
-			"get", "Get one object of kind "+kind+" with its status.",
-			"put", "Replace the status of the "+kind+".",
-			"patch", "Change some members of the status of the "+kind+".")
+	for _, s := range r.Subresources {
+		r.Verbs, r.body = s.Verbs, nil
+		if s.Body != nil {
+			r.body = &s
+		}
+		add(within+"/{name}/"+s.Name, named+camelCase(s.Name, true), item,
+			"get", "Get one object of kind "+kind+" with its "+s.Name+".",
+			"put", "Replace the "+s.Name+" of the "+kind+".",
+			"patch", "Change some members of the "+s.Name+" of the "+kind+".",
+			"post", "Create the "+s.Name+" of the "+kind+".")
 	}
 }
 

@@ -70,17 +70,36 @@ func collect(a API) map[string]object {
 		}
 		for _, r := range gv.Resources {
 			// If two kinds share a Go type, each has its own definition.
-			name := r.definition(gv)
-			if r.schema() == nil {
-				c.define(name, r.Type, gv)
-			} else {
-				c.defineTree(name, r, gv)
-			}
-			c.definitions[name].setKind(gv.GroupVersion, r.Kind)
+			name := c.defineKind(gv, r)
 			c.definitions[name+"List"] = list(gv, r, name)
+			c.defineBodies(r)
 		}
 	}
 	return c.definitions
+}
+
+// defineKind adds the definition of a kind, and returns its name.
+func (c *collector) defineKind(gv GroupVersion, r Resource) (name string) {
+	name = r.definition(gv)
+	if r.schema() == nil {
+		c.define(name, r.Type, gv)
+	} else {
+		c.defineTree(name, r, gv)
+	}
+	c.definitions[name].setKind(gv.GroupVersion, r.Kind)
+	return name
+}
+
+// defineBodies adds the kinds of the bodies of subresources.
+func (c *collector) defineBodies(r Resource) {
+	for _, s := range r.Subresources {
+		gv := GroupVersion{GroupVersion: s.GroupVersion}
+		if s.Body == nil || c.definitions[s.Body.definition(gv)] != nil {
+			continue
+		}
+		c.taken[s.Body.definition(gv)] = true
+		c.defineKind(gv, *s.Body)
+	}
 }
 
 // definition returns the name of a definition in the group version. It begins with the

@@ -110,7 +110,8 @@ func (c *collector) tree(s *schema.Schema, native bool) object {
 
 // property returns the schema of a member.
 func (c *collector) property(p schema.Property, native bool) object {
-	o := member(c.use(p.Schema, native))
+	use := c.use(p.Schema, native)
+	o := member(use)
 	o.describe(p.Description)
 	for name, text := range map[string]string{
 		"x-kubernetes-patch-strategy": p.PatchStrategy, "x-kubernetes-patch-merge-key": p.PatchMergeKey,
@@ -121,6 +122,9 @@ func (c *collector) property(p schema.Property, native bool) object {
 	}
 	if p.Default != nil {
 		o["default"] = published(p.Default)
+	}
+	if use["$ref"] != nil && len(o) == 1 {
+		return use // nothing is beside the reference
 	}
 	return o
 }

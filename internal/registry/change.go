@@ -23,29 +23,40 @@ type Change interface {
 type Replacement func(current *Item) (kinds.Object, error)
 
 func (c Replacement) plan(r *Resource, current *Item, req Request) (w write, err error) {
-	if current == nil && (req.Status || !r.Info().CreateOnUpdate) {
+	if current == nil && (req.Sub != nil || !r.Info().CreateOnUpdate) {
 		return w, r.NotFound(req.Name)
 	}
-	o, err := c(current)
+	o, err := c.next(r, current, &req)
 	if err != nil {
 		return w, err
 	}
-	r.dedupOwners(o.GetObjectMeta(), &req, "")
-	if err := r.checkUID(current, &req); err != nil {
-		return w, err
-	}
-	r.updateManagers(o, current, &req, r.st.now())
 	return r.replace(current, o, &req, false)
+}
+
+func (c Replacement) next(r *Resource, current *Item, req *Request) (kinds.Object, error) {
+	o, err := c(current)
+	if err != nil {
+		return nil, err
+	}
+	r.dedupOwners(o.GetObjectMeta(), req, "")
+	if err := r.checkUID(current, req); err != nil {
+		return nil, err
+	}
+	r.updateManagers(o, current, req, r.st.now())
+	return o, nil
 }
 
 // Replace returns the Change of a PUT. It takes ownership of the object, which must be in
 // the stored form with defaults filled in.
-func (r *Resource) Replace(o kinds.Object) Replacement {
+func (r *Resource) Replace(o kinds.Object) Replacement { return ReplaceWith(r.Kind, o) }
+
+// ReplaceWith is Replace for an object of a kind, which may be the kind of the bodies of a subresource.
+func ReplaceWith(k *kinds.Kind, o kinds.Object) Replacement {
 	sent := *o.GetObjectMeta() // an attempt changes the metadata
 	return func(*Item) (kinds.Object, error) {
 		next := o
-		if r.Kind.PreparesWrites() && sent.ResourceVersion == "" {
-			next = r.Kind.Copy(o) // the kind may change more than the metadata, and there may be another attempt
+		if k.PreparesWrites() && sent.ResourceVersion == "" {
+			next = k.Copy(o) // the kind may change more than the metadata, and there may be another attempt
 		}
 		*next.GetObjectMeta() = sent
 		return next, nil
@@ -81,32 +92,40 @@ type Apply struct {
 }
 
 func (c Apply) plan(r *Resource, current *Item, req Request) (w write, err error) {
-	if current == nil && req.Status {
+	if current == nil && req.Sub != nil {
 		return w, r.NotFound(req.Name)
 	}
+	o, err := c.next(r, current, &req)
+	if err != nil {
+		return w, err
+	}
+	return r.replace(current, o, &req, true)
+}
+
+func (c Apply) next(r *Resource, current *Item, req *Request) (kinds.Object, error) {
 	var live kinds.Object
 	if current != nil {
 		live = current.Wire(req.Version)
 	}
-	applied, err := r.Kind.Managers(req.Status).Apply(req.Version, live, c.Config,
+	applied, err := r.Kind.Managers(req.Sub).Apply(req.Version, live, c.Config,
 		managedfields.ApplyOptions{Manager: req.FieldManager, Force: c.Force, Now: r.st.now()})
 	if err != nil {
-		return w, err
+		return nil, err
 	}
-	if err := c.checkDuplicates(&req); err != nil {
-		return w, err
+	if err := c.checkDuplicates(req); err != nil {
+		return nil, err
 	}
 	m := applied.GetObjectMeta()
 	if current == nil && m.UID != "" {
-		return w, meta.NewConflict(r.Kind.GroupResource(), req.Name,
+		return nil, meta.NewConflict(r.Kind.GroupResource(), req.Name,
 			fmt.Sprintf("uid mismatch: the provided object specified uid %s, and no existing object was found", m.UID))
 	}
-	if err := r.MatchNames(m, req); err != nil {
-		return w, err
+	if err := r.MatchNames(m, *req); err != nil {
+		return nil, err
 	}
 	o := r.Kind.FromWire(req.Version, applied)
-	r.dedupOwners(o.GetObjectMeta(), &req, afterAdmission)
-	return r.replace(current, o, &req, true)
+	r.dedupOwners(o.GetObjectMeta(), req, afterAdmission)
+	return o, nil
 }
 
 // checkDuplicates refuses duplicate keys, or warns about them.
@@ -139,7 +158,7 @@ func (r *Resource) updateManagers(o kinds.Object, current *Item, req *Request, n
 	}
 	// Version 0 has the stored form.
 	wire := d.Convert(o, 0, req.Version)
-	d.Managers(req.Status).Update(req.Version, live, wire, manager, now)
+	d.Managers(req.Sub).Update(req.Version, live, wire, manager, now)
 	m.ManagedFields = wire.GetObjectMeta().ManagedFields
 }
 

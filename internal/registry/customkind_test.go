@@ -81,7 +81,7 @@ func TestUpdateOfAMissingObjectOfACustomKind(t *testing.T) {
 	all = in(newStore(t), valves(func(d *store.Descriptor[valve]) { d.CreateOnUpdate = true }))
 	_, err = all.Status().Update(t.Context(), v, store.UpdateOptions{})
 	assertStatus(t, err, 404, store.ErrNotFound, `valves.example.com "a" not found`)
-	req := registry.Request{Namespace: "ns", Name: "a", FieldManager: "me", Status: true}
+	req := registry.Request{Namespace: "ns", Name: "a", FieldManager: "me", Sub: all.r.Kind.Subresource("status")}
 	_, _, err = all.r.Update(t.Context(), req, registry.Apply{Config: all.r.Configuration(v)})
 	assertStatus(t, err, 404, store.ErrNotFound, `valves.example.com "a" not found`)
 	_, err = all.Update(t.Context(), v, store.UpdateOptions{})

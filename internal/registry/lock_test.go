@@ -109,7 +109,7 @@ func TestNoCallbackUnderTheLock(t *testing.T) {
 		require.NoError(t, err)
 	}
 	status := req
-	status.Status, status.Version = true, 1
+	status.Sub, status.Version = r.Kind.Subresource("status"), 1
 	_, _, err = r.Update(ctx, status, r.Replace(&widget{ObjectMeta: meta.ObjectMeta{Namespace: "ns", Name: "a"}, Status: "fine"}))
 	require.NoError(t, err)
 

@@ -33,23 +33,31 @@ func (c Patch) plan(r *Resource, current *Item, req Request) (w write, err error
 	if current == nil {
 		return w, r.NotFound(req.Name)
 	}
+	o, err := c.next(r, current, &req)
+	if err != nil {
+		return w, err
+	}
+	return r.replace(current, o, &req, false)
+}
+
+func (c Patch) next(r *Resource, current *Item, req *Request) (o kinds.Object, err error) {
 	t := kinds.Target{Kind: r.Kind, Version: req.Version}
 	o, ok := c.mergeOrdinary(t, current)
 	if !ok {
-		if o, err = c.document(t, current, &req); err != nil {
-			return w, err
+		if o, err = c.document(t, current, req); err != nil {
+			return nil, err
 		}
 	}
-	if err := r.MatchNames(o.GetObjectMeta(), req); err != nil {
-		return w, err
+	if err := r.MatchNames(o.GetObjectMeta(), *req); err != nil {
+		return nil, err
 	}
 	if !r.Info().Native && o.GetTypeMeta().APIVersion == "" {
-		return w, meta.NewInternalError(errors.New("Object 'apiVersion' is missing in 'object has no apiVersion field'"))
+		return nil, meta.NewInternalError(errors.New("Object 'apiVersion' is missing in 'object has no apiVersion field'"))
 	}
 	o = t.FromWire(o)
-	r.updateManagers(o, current, &req, r.st.now())
-	r.dedupOwners(o.GetObjectMeta(), &req, afterAdmission)
-	return r.replace(current, o, &req, false)
+	r.updateManagers(o, current, req, r.st.now())
+	r.dedupOwners(o.GetObjectMeta(), req, afterAdmission)
+	return o, nil
 }
 
 // object describes the object to the functions of package patch.

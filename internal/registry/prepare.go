@@ -40,8 +40,8 @@ func restoreSystemFields(m, old *meta.ObjectMeta) {
 	}
 }
 
-// matchNamespace sets the namespace of the request, and refuses another one in the object.
-func matchNamespace(m *meta.ObjectMeta, namespace string) error {
+// MatchNamespace sets the namespace of the request, and refuses another one in the object.
+func MatchNamespace(m *meta.ObjectMeta, namespace string) error {
 	if m.Namespace == "" || namespace == "" {
 		m.Namespace = namespace
 	}
@@ -53,7 +53,7 @@ func matchNamespace(m *meta.ObjectMeta, namespace string) error {
 
 // MatchNames compares name and namespace of an object with the request (upstream: endpoints/handlers, checkName).
 func (r *Resource) MatchNames(m *meta.ObjectMeta, req Request) error {
-	if err := matchNamespace(m, req.Namespace); err != nil {
+	if err := MatchNamespace(m, req.Namespace); err != nil {
 		return err
 	}
 	switch m.Name {

@@ -39,8 +39,8 @@ type Request struct {
 	DryRun bool
 	// FieldManager is the name of the writer.
 	FieldManager string
-	// Status makes it a write of the status subresource, which the kind must have.
-	Status bool
+	// Sub, if not nil, is the subresource of the kind that is written.
+	Sub *kinds.Subresource
 	// MayCreate, if not nil, returns why an update or an apply must not create the object.
 	MayCreate func() error
 	// Persistent writes start again as long as other writes come first.
@@ -68,7 +68,7 @@ func (r *Resource) Create(ctx context.Context, o kinds.Object, req Request) (*It
 	}
 	m := o.GetObjectMeta()
 	wipeSystemFields(m)
-	if err := matchNamespace(m, req.Namespace); err != nil {
+	if err := MatchNamespace(m, req.Namespace); err != nil {
 		return nil, err
 	}
 	r.dedupOwners(m, &req, "")
@@ -161,7 +161,7 @@ func (r *Resource) prepareCreate(o kinds.Object, req *Request) error {
 	m.UID = r.newUID()
 	m.CreationTimestamp = meta.NewTime(r.st.now())
 	r.Kind.PrepareNew(o)
-	if err := matchNamespace(m, req.Namespace); err != nil {
+	if err := MatchNamespace(m, req.Namespace); err != nil {
 		return err
 	}
 	if err := (kinds.Target{Kind: r.Kind, Version: req.Version}).CheckType(o); err != nil {
@@ -186,6 +186,9 @@ func (r *Resource) alreadyExists(name string, have *Item) error {
 // Update makes a change to an object. created reports whether there was no object before. The error is a conflict if
 // other writes came first too often, unless the request is Persistent.
 func (r *Resource) Update(ctx context.Context, req Request, change Change) (it *Item, created bool, err error) {
+	if body, ok := change.(bodyChange); ok && req.Sub != nil && req.Sub.Body != nil {
+		change = through{body}
+	}
 	w, err := r.attempt(ctx, req, change)
 	if err != nil {
 		return nil, false, err
@@ -310,7 +313,7 @@ func (r *Resource) prepareUpdate(current *Item, o kinds.Object, req *Request) (k
 	if err := r.checkVersion(current, m, req); err != nil {
 		return nil, err
 	}
-	if err := matchNamespace(m, req.Namespace); err != nil {
+	if err := MatchNamespace(m, req.Namespace); err != nil {
 		return nil, err
 	}
 	if err := (kinds.Target{Kind: r.Kind, Version: req.Version}).CheckType(o); err != nil {
@@ -318,19 +321,27 @@ func (r *Resource) prepareUpdate(current *Item, o kinds.Object, req *Request) (k
 	}
 	m.ResourceVersion = current.meta().ResourceVersion
 	m.Generation = current.meta().Generation
-	validate := r.Kind.ValidateUpdate
-	if req.Status {
-		validate = r.Kind.ValidateStatus
-		o = r.Kind.OnlyStatus(o, current.obj)
+	partial := req.Sub != nil && req.Sub.Body == nil
+	if partial {
+		var err error
+		if o, err = r.Kind.PrepareSubresource(req.Sub, o, current.obj); err != nil {
+			return nil, err
+		}
 		m = o.GetObjectMeta()
 	} else {
 		r.Kind.PrepareSuccessor(o, current.obj)
 	}
 	restoreSystemFields(m, current.meta())
-	if errs := validate(req.Version, o, current.obj); len(errs) > 0 {
+	var errs field.Errors
+	if partial {
+		errs = r.Kind.ValidateSubresource(req.Sub, req.Version, o, current.obj)
+	} else {
+		errs = r.Kind.ValidateUpdate(req.Version, o, current.obj)
+	}
+	if len(errs) > 0 {
 		return nil, errs.Status(r.Kind.GroupKind(), m.Name)
 	}
-	if !req.Status {
+	if !partial {
 		r.Kind.Warnings(o, current.obj, req.warn)
 	}
 	return o, nil

@@ -5,7 +5,18 @@ package kubectl
 import (
 	"testing"
 
-	"github.com/kubecoord/kubecoord/store"
+	"github.com/stretchr/testify/require"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+
+	"github.com/kubecoord/kubecoord/httpapi"
+	"github.com/kubecoord/kubecoord/store/kube/crd"
+	"github.com/kubecoord/kubecoord/store/kube/scheme"
 )
 
-func everyKind(t *testing.T) []store.AnyKind { return nil }
+// everyKind adds all kinds of Kubernetes, and the ones that CustomResourceDefinitions define.
+func everyKind(t *testing.T, o *httpapi.Options) {
+	t.Helper()
+	kinds, err := scheme.Kinds(clientgoscheme.Scheme, scheme.Options{})
+	require.NoError(t, err)
+	o.Kinds, o.Run = append(kinds, crd.Definitions()), append(o.Run, crd.Run)
+}

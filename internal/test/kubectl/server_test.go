@@ -36,12 +36,17 @@ type server struct {
 
 // newServer starts a server that is closed at the end of the test. Its clock
 // stands still, so that results do not depend on the duration of a kubectl.
-func newServer(t *testing.T) *server {
+// It serves all kinds of Kubernetes if kinds is set.
+func newServer(t *testing.T, kinds bool) *server {
 	s := &server{watches: make(chan struct{}, 1000)}
 	now := time.Now()
 	st := store.New(store.Options{Clock: clock.Func(func() time.Time { return now })})
 	t.Cleanup(st.Close)
-	api := httpapi.New(st, httpapi.Options{})
+	var opts httpapi.Options
+	if kinds {
+		everyKind(t, &opts)
+	}
+	api := httpapi.New(st, opts)
 	var handler http.Handler = api
 	if reference() != "" {
 		handler = besideReference(t, api)

@@ -19,18 +19,23 @@ import (
 var update = flag.Bool("update", false, "record the output of kubectl with the server of KUBECOORD_REFERENCE, or without one the steps that are not for it")
 
 func TestSessionsPrintTheRecordedOutput(t *testing.T) {
-	files, err := filepath.Glob("testdata/*.txt")
-	require.NoError(t, err)
-	require.NotEmpty(t, files)
+	var files []string
+	for _, pattern := range []string{"testdata/*.txt", "testdata/kinds/*.txt"} {
+		found, err := filepath.Glob(pattern)
+		require.NoError(t, err)
+		require.NotEmpty(t, found)
+		files = append(files, found...)
+	}
 	for _, file := range files {
-		t.Run(strings.TrimSuffix(filepath.Base(file), ".txt"), func(t *testing.T) {
+		kinds := filepath.Base(filepath.Dir(file)) == "kinds" // needs all kinds of Kubernetes
+		t.Run(strings.TrimSuffix(strings.TrimPrefix(file, "testdata/"), ".txt"), func(t *testing.T) {
 			t.Parallel()
 			data, err := os.ReadFile(file)
 			require.NoError(t, err)
 			s, err := session.Parse(string(data), variants...)
 			require.NoError(t, err)
 			rec := newRecording()
-			withEachKubectl(t, func(t *testing.T, variant string) { replay(t, s, variant, rec) })
+			withEachKubectl(t, func(t *testing.T, variant string) { replay(t, s, variant, kinds, rec) })
 			if *update {
 				t.Cleanup(func() { rec.write(t, s, file) })
 			} else {
@@ -41,8 +46,8 @@ func TestSessionsPrintTheRecordedOutput(t *testing.T) {
 }
 
 // replay runs all steps of a session with one kubectl.
-func replay(t *testing.T, s *session.Session, variant string, rec *recording) {
-	sh := newShell(t, variant)
+func replay(t *testing.T, s *session.Session, variant string, kinds bool, rec *recording) {
+	sh := newShell(t, variant, kinds)
 	norm := sh.normalizer()
 	for _, p := range s.Parts {
 		switch {

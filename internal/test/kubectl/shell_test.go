@@ -32,10 +32,10 @@ type shell struct {
 // newShell returns a shell with a server of its own. $NS is the namespace that
 // kubectl works in, and $NS2 another one. The command "watching" returns when
 // another command of the same line has opened a watch.
-func newShell(t *testing.T, variant string) *shell {
+func newShell(t *testing.T, variant string, kinds bool) *shell {
 	kubectl := program(t, variant)
 	home := t.TempDir()
-	s := &shell{t: t, dir: filepath.Join(home, "work"), server: newServer(t), namespace: newNamespace()}
+	s := &shell{t: t, dir: filepath.Join(home, "work"), server: newServer(t, kinds), namespace: newNamespace()}
 	s.other = s.namespace + "-2"
 	for _, dir := range []string{"work", "bin", "tmp"} {
 		require.NoError(t, os.Mkdir(filepath.Join(home, dir), 0o700))

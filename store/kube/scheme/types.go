@@ -236,6 +236,8 @@ func (ts *schemas) property(f reflect.StructField, name string, options []string
 			return p, err
 		}
 		s.Nullable = s.Nullable || !omits && nilable(f.Type)
+	} else if f.Type.Kind() == reflect.Struct && s.Type == "object" && !s.PreserveUnknown {
+		p.Default = map[string]any{} // as upstream publishes for a struct that is never absent
 	}
 	if m.Granular {
 		own := *s

@@ -32,7 +32,7 @@ type group func(e *errs, subresource string, obj, old runtime.Object) bool
 func groups() []group {
 	return []group{
 		validateCore, validateApps, validateBatch, validateAutoscaling, validateNetworking, validateRBAC, validatePolicy, validateStorage,
-		validateDiscovery, validateEvents, validateScheduling,
+		validateDiscovery, validateEvents, validateScheduling, validateAdmission, validateCertificates, validateFlowcontrol,
 	}
 }
 

@@ -182,6 +182,8 @@ func ask(t *testing.T, server *recorded.Server, c *testCase) []recorded.Cause {
 	if answer.Failed != "" {
 		return []recorded.Cause{{Reason: "failed", Message: answer.Failed}}
 	}
+	// Without a server nobody knows whether the user may read the parameters of an admission policy.
+	answer.Errors = slices.DeleteFunc(answer.Errors, func(c recorded.Cause) bool { return strings.HasSuffix(c.Message, "resourceResolver is nil") })
 	for i := range answer.Errors {
 		answer.Errors[i].Message = short(answer.Errors[i].Message)
 		answer.Errors[i].Reason = strings.TrimPrefix(answer.Errors[i].Reason, "FieldValue")
@@ -397,6 +399,10 @@ func varyAt(path string, value any, add func(string)) {
 			add(path + "=" + string(twice))
 		}
 	case string:
+		if strings.HasSuffix(path, "xpression") { // CEL
+			add(path + `=""`)
+			return
+		}
 		for _, other := range []string{`""`, `"Bad Value!"`, `"../x"`, `"` + strings.Repeat("a", 70) + `"`, `"x"`} {
 			add(path + "=" + other)
 		}

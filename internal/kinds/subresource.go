@@ -1,0 +1,124 @@
+package kinds
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/kubecoord/kubecoord/internal/managedfields"
+	"github.com/kubecoord/kubecoord/store/field"
+	"github.com/kubecoord/kubecoord/store/meta"
+)
+
+// compileSubresources adds the status to the subresources, and their field managers to all.
+func (k *Kind) compileSubresources() {
+	k.subresources = slices.Clone(k.of.Subresources)
+	if k.info.Status && k.Subresource(memberStatus) == nil {
+		k.subresources = append(k.subresources, Subresource{
+			Name: memberStatus, Verbs: []string{"get", "patch", "update"}, Resets: []string{"metadata", "spec"},
+			Write: func(parent, body Object) error {
+				k.Type().CopyMember(parent, body, memberStatus)
+				return nil
+			},
+		})
+	}
+	slices.SortFunc(k.subresources, func(a, b Subresource) int { return cmp.Compare(a.Name, b.Name) })
+	for i := range k.subresources {
+		s := &k.subresources[i]
+		if s.managers = new(*k.managers); s.Body != nil {
+			s.managers, s.mapping = new(*s.Body.managers), k.mapping(s)
+		}
+		s.managers.Subresource, s.managers.Reset = s.Name, s.Resets
+	}
+}
+
+// mapping returns the member of the object that the body of a subresource writes.
+func (k *Kind) mapping(s *Subresource) *managedfields.Mapping {
+	path := []string{"spec", "replicas"}
+	m := &managedfields.Mapping{Parent: map[string][]string{}, Body: path, BodyVersion: s.Body.TypeMeta(0).APIVersion}
+	if s.Member != nil {
+		path = s.Member
+	}
+	for i := range k.versions {
+		m.Parent[k.TypeMeta(i).APIVersion] = path
+	}
+	return m
+}
+
+// Subresource returns the subresource of a name, or nil.
+func (k *Kind) Subresource(name string) *Subresource {
+	for i := range k.subresources {
+		if k.subresources[i].Name == name {
+			return &k.subresources[i]
+		}
+	}
+	return nil
+}
+
+// Subresources returns all subresources in the order of their names. They must not be changed.
+func (k *Kind) Subresources() []Subresource { return k.subresources }
+
+// Managers returns the field managers of a subresource, or of the object if s is nil.
+func (k *Kind) Managers(s *Subresource) *managedfields.FieldManager {
+	if s != nil {
+		return s.managers
+	}
+	return k.managers
+}
+
+// PrepareSubresource returns a copy of the current state with the changes that a body of the parent's kind may make
+// through a subresource, and with the managers of the body.
+func (k *Kind) PrepareSubresource(s *Subresource, body, current Object) (Object, error) {
+	o := k.Copy(current)
+	if err := s.Write(o, body); err != nil {
+		return nil, err
+	}
+	m := o.GetObjectMeta()
+	m.ManagedFields = body.GetObjectMeta().ManagedFields
+	if s.Name != memberStatus && k.counts(o, current) {
+		m.Generation++
+	}
+	return o, nil
+}
+
+// ValidateSubresource returns the problems of a write through a subresource with a body of the parent's kind.
+func (k *Kind) ValidateSubresource(s *Subresource, version int, o, old Object) field.Errors {
+	validate := k.versions[version].validate
+	switch {
+	case s.Validate != nil:
+		validate = s.Validate
+	case s.Name == memberStatus:
+		validate = k.versions[version].validateStatus
+	}
+	return append(k.validateUpdatedMetadata(o, old), validate(o, old)...)
+}
+
+// BodyOf returns the body of a subresource for a state, with the managers of the member that it writes.
+func (s *Subresource) BodyOf(parent Object) (Object, error) {
+	body, err := s.Read(parent)
+	if err != nil {
+		return nil, err
+	}
+	body.GetObjectMeta().ManagedFields, err = s.mapping.ToBody(parent.GetObjectMeta().ManagedFields)
+	return body, err
+}
+
+// WriteBody changes a copy of the state as a body asks. The managers of the body become the ones of its member, in an
+// apiVersion of the parent.
+func (s *Subresource) WriteBody(parent, body Object, apiVersion string) error {
+	if err := s.Write(parent, body); err != nil {
+		return err
+	}
+	m, b := parent.GetObjectMeta(), body.GetObjectMeta()
+	m.ResourceVersion = cmp.Or(b.ResourceVersion, m.ResourceVersion)
+	managers, err := s.mapping.ToParent(m.ManagedFields, b.ManagedFields, apiVersion)
+	m.ManagedFields = managers
+	return err
+}
+
+// DeleteOptionsOf returns the options in the member deleteOptions of a body, such as an Eviction.
+func (s *Subresource) DeleteOptionsOf(body Object) (o DeleteOptions, err error) {
+	options, _ := s.Body.Type().ToUnstructured(body)["deleteOptions"].(map[string]any)
+	_, err = deleteOptionsType().FromUnstructured(options, &o, false)
+	o.TypeMeta = meta.TypeMeta{}
+	return o, err
+}

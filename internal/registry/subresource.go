@@ -1,0 +1,142 @@
+package registry
+
+import (
+	"context"
+
+	"github.com/kubecoord/kubecoord/internal/kinds"
+	"github.com/kubecoord/kubecoord/store/meta"
+)
+
+// This file has the subresources whose bodies have a kind of their own, such as Scale and Eviction. A subresource
+// with bodies of the parent's kind, such as the status, is a restricted write of the parent: see prepareUpdate.
+
+// bodyChange is a Change that can also be made to the body of a subresource.
+type bodyChange interface {
+	Change
+	// next returns the state after current, with its field managers.
+	next(r *Resource, current *Item, req *Request) (kinds.Object, error)
+}
+
+// through makes a change of a body a change of the parent (upstream: ScaleREST and scaleUpdatedObjectInfo).
+type through struct{ change bodyChange }
+
+func (c through) plan(r *Resource, current *Item, req Request) (w write, err error) {
+	if current == nil {
+		return w, r.NotFound(req.Name)
+	}
+	if err := r.checkUID(current, &req); err != nil {
+		return w, err
+	}
+	sub, inBody := req.Sub, req
+	live, err := sub.BodyOf(current.obj)
+	if err != nil {
+		return w, err
+	}
+	bodies := &Resource{Kind: sub.Body, st: r.st}
+	inBody.Version, inBody.UID = 0, ""
+	body, err := c.change.next(bodies, newItem(sub.Body, live, current.version), &inBody)
+	if err != nil {
+		return w, err
+	}
+	if errs := sub.Body.ValidateContent(0, body); len(errs) > 0 {
+		return w, errs.Status(sub.Body.GroupKind(), req.Name)
+	}
+	o := r.Kind.Copy(current.obj)
+	if err := sub.WriteBody(o, body, r.Kind.TypeMeta(req.Version).APIVersion); err != nil {
+		return w, err
+	}
+	return r.replace(current, o, &req, false)
+}
+
+// Body returns the body of a subresource for a state of the parent.
+func (r *Resource) Body(sub *kinds.Subresource, parent *Item) (*Item, error) {
+	body, err := sub.Read(parent.obj)
+	if err != nil {
+		return nil, err
+	}
+	return newItem(sub.Body, body, parent.version), nil
+}
+
+// CreateSub answers a create of a body of a subresource. The answer is nil for a Status.
+func (r *Resource) CreateSub(ctx context.Context, req Request, body kinds.Object) (answer *Item, err error) {
+	if errs := req.Sub.Body.ValidateContent(0, body); len(errs) > 0 {
+		return nil, errs.Status(req.Sub.Body.GroupKind(), req.Name)
+	}
+	switch {
+	case req.Sub.Answer != nil:
+		parent, err := r.Get(ctx, req.Namespace, req.Name, "")
+		if err != nil {
+			return nil, err
+		}
+		o, err := req.Sub.Answer(parent.obj, body)
+		if err != nil {
+			return nil, err
+		}
+		return newItem(req.Sub.Body, o, 0), nil
+	case req.Sub.Removes:
+		return nil, r.evict(ctx, req, body)
+	}
+	_, err = r.attempt(ctx, req, binding{body})
+	return nil, err
+}
+
+// binding is the Change of a create that writes the parent, without the rules of an update (upstream: BindingREST).
+type binding struct{ body kinds.Object }
+
+func (c binding) plan(r *Resource, current *Item, req Request) (w write, err error) {
+	if current == nil {
+		return w, r.NotFound(req.Name)
+	}
+	o := r.Kind.Copy(current.obj)
+	if err := req.Sub.Write(o, c.body); err != nil {
+		return w, err
+	}
+	w = write{key: current.key(), old: current, obj: o, answer: current}
+	if w.done = req.DryRun || r.Kind.Type().Equal(o, current.obj); w.done {
+		return w, nil
+	}
+	w.size, err = r.checkSize(o, false)
+	return w, err
+}
+
+// evict deletes the parent with the options of a body (upstream: registry/core/pod/storage, EvictionREST). Known
+// difference: PodDisruptionBudgets have no effect.
+func (r *Resource) evict(ctx context.Context, req Request, body kinds.Object) error {
+	if body.GetObjectMeta().Name != req.Name {
+		return meta.NewBadRequest("name in URL does not match name in %s object", req.Sub.Body.Info().Kind)
+	}
+	opts, err := req.Sub.DeleteOptionsOf(body)
+	if err != nil {
+		return meta.NewBadRequest("%s", err)
+	}
+	req.DryRun = req.DryRun || kinds.IsDryRun(opts.DryRun)
+	if req.DryRun {
+		opts.DryRun = []string{kinds.DryRunAll}
+	}
+	if req.Sub.Write != nil && !req.DryRun {
+		w, err := r.attempt(ctx, req, disruption{binding{body}, opts.Preconditions})
+		if err != nil {
+			return err
+		}
+		if p := opts.Preconditions; p != nil && p.ResourceVersion != nil {
+			opts.Preconditions = &kinds.Preconditions{UID: p.UID, ResourceVersion: new(w.answer.ResourceVersion())}
+		}
+	}
+	_, err = r.Delete(ctx, Request{Namespace: req.Namespace, Name: req.Name}, opts)
+	return err
+}
+
+// disruption is the Change of an eviction before the deletion.
+type disruption struct {
+	binding
+	preconditions *kinds.Preconditions
+}
+
+func (c disruption) plan(r *Resource, current *Item, req Request) (w write, err error) {
+	if current != nil {
+		if err := r.checkPreconditions(current, c.preconditions); err != nil {
+			return w, err
+		}
+	}
+	return c.binding.plan(r, current, req)
+}
