@@ -54,6 +54,14 @@ func (b *builder) builtin(r served) (*kinds.Kind, error) {
 			return nil, fmt.Errorf("kind %s: %w", r.kind, err)
 		}
 	}
+	for i := range d.Subresources {
+		if s := &d.Subresources[i]; s.Body == nil {
+			s.Validate = t.validate(s.Name)
+		}
+	}
+	if r.status && !r.ownStatus {
+		d.Subresources = append(d.Subresources, t.statusSubresource(r))
+	}
 	return kinds.NewKind(d)
 }
 

@@ -16,8 +16,10 @@ type served struct {
 	short      []string
 	categories []string
 	cluster    bool
-	// status is a subresource; keepsStatus lets a create set it.
-	status, keepsStatus bool
+	// status is a subresource; keepsStatus lets a create set it, and ownStatus keeps its writes from the metadata.
+	status, keepsStatus, ownStatus bool
+	// statusUpdate changes an object in a write of its status.
+	statusUpdate func(obj, old runtime.Object)
 	// creates lets an update create; needsVersion refuses an update without a resourceVersion.
 	creates, needsVersion bool
 	// returnsDeleted makes a deletion answer with the object.
@@ -62,11 +64,11 @@ func coreResources() []served {
 		{version: v, kind: "Node", plural: "nodes", short: []string{"no"}, cluster: true, status: true, keepsStatus: true, prefix: "minions",
 			fields: []kinds.SelectableField{boolField("spec.unschedulable")}},
 		{version: v, kind: "PersistentVolume", plural: "persistentvolumes", returnsDeleted: true, short: []string{"pv"}, cluster: true, status: true,
-			create: onCreate(createPersistentVolume)},
+			create: onCreate(createPersistentVolume), statusUpdate: onUpdate(volumeStatus)},
 		{version: v, kind: "PersistentVolumeClaim", plural: "persistentvolumeclaims", returnsDeleted: true, short: []string{"pvc"}, status: true,
 			create: onCreate(createClaim), update: onUpdate(updateClaim)},
 		{version: v, kind: "Pod", plural: "pods", returnsDeleted: true, short: []string{"po"}, categories: all(), status: true, counts: spec(),
-			fields: podFields(), create: onCreate(createPod), subresources: podSubresources},
+			fields: podFields(), create: onCreate(createPod), statusUpdate: onUpdate(podStatus), subresources: podSubresources},
 		{version: v, kind: "PodTemplate", plural: "podtemplates", returnsDeleted: true, counts: []string{"template"}},
 		{version: v, kind: "ReplicationController", plural: "replicationcontrollers", short: []string{"rc"}, categories: all(), status: true,
 			prefix: "controllers", counts: spec(), fields: []kinds.SelectableField{intField("status.replicas")}, subresources: controllerScale},
@@ -93,7 +95,7 @@ func groupResources() []served {
 		{group: admission, version: v, kind: "MutatingAdmissionPolicy", plural: "mutatingadmissionpolicies", categories: apiExtensions(), cluster: true, needsVersion: true, counts: spec()},
 		{group: admission, version: v, kind: "MutatingAdmissionPolicyBinding", plural: "mutatingadmissionpolicybindings", categories: apiExtensions(), cluster: true, needsVersion: true, counts: spec()},
 		{group: admission, version: v, kind: "MutatingWebhookConfiguration", plural: "mutatingwebhookconfigurations", categories: apiExtensions(), cluster: true, needsVersion: true, counts: []string{"webhooks"}},
-		{group: admission, version: v, kind: "ValidatingAdmissionPolicy", plural: "validatingadmissionpolicies", categories: apiExtensions(), cluster: true, status: true, needsVersion: true, counts: spec()},
+		{group: admission, version: v, kind: "ValidatingAdmissionPolicy", plural: "validatingadmissionpolicies", categories: apiExtensions(), cluster: true, status: true, ownStatus: true, needsVersion: true, counts: spec()},
 		{group: admission, version: v, kind: "ValidatingAdmissionPolicyBinding", plural: "validatingadmissionpolicybindings", categories: apiExtensions(), cluster: true, needsVersion: true, counts: spec()},
 		{group: admission, version: v, kind: "ValidatingWebhookConfiguration", plural: "validatingwebhookconfigurations", categories: apiExtensions(), cluster: true, needsVersion: true, counts: []string{"webhooks"}},
 
@@ -101,7 +103,7 @@ func groupResources() []served {
 		{group: "apps", version: v, kind: "DaemonSet", plural: "daemonsets", short: []string{"ds"}, categories: all(), status: true, counts: spec(),
 			create: onCreate(createDaemonSet), update: onUpdate(updateDaemonSet)},
 		{group: "apps", version: v, kind: "Deployment", plural: "deployments", short: []string{"deploy"}, categories: all(), status: true,
-			counts: []string{"spec", annotations}, subresources: scale},
+			counts: []string{"spec", annotations}, statusUpdate: onUpdate(deploymentStatus), subresources: scale},
 		{group: "apps", version: v, kind: "ReplicaSet", plural: "replicasets", short: []string{"rs"}, categories: all(), status: true, counts: spec(), subresources: scale},
 		{group: "apps", version: v, kind: "StatefulSet", plural: "statefulsets", short: []string{"sts"}, categories: all(), status: true, counts: spec(),
 			name: validate.NameIsDNSLabel, subresources: scale},
@@ -113,20 +115,20 @@ func groupResources() []served {
 			fields: []kinds.SelectableField{{Path: "status.successful", Value: number("status", "succeeded")}}, refusal: "field label %q not supported for Job", create: onCreate(createJob)},
 
 		{group: "certificates.k8s.io", version: v, kind: "CertificateSigningRequest", plural: "certificatesigningrequests", short: []string{"csr"}, cluster: true, status: true,
-			name: anyName, fields: fields("spec.signerName"), create: onCreate(createSigningRequest), update: onUpdate(updateSigningRequest), subresources: approval},
+			name: anyName, fields: fields("spec.signerName"), create: onCreate(createSigningRequest), update: onUpdate(updateSigningRequest), statusUpdate: onUpdate(requestStatus), subresources: approval},
 
 		{group: "discovery.k8s.io", version: v, kind: "EndpointSlice", plural: "endpointslices", counts: []string{"addressType", "endpoints", "ports", labels}, create: onCreate(createEndpointSlice), update: onUpdate(updateEndpointSlice)},
 
 		{group: "events.k8s.io", version: v, kind: "Event", plural: "events", short: []string{"ev"}, creates: true, name: validate.NameIsPathSegment, fields: groupEventFields()},
 
-		{group: flow, version: v, kind: "FlowSchema", plural: "flowschemas", cluster: true, status: true, counts: spec()},
-		{group: flow, version: v, kind: "PriorityLevelConfiguration", plural: "prioritylevelconfigurations", cluster: true, status: true, counts: spec()},
+		{group: flow, version: v, kind: "FlowSchema", plural: "flowschemas", cluster: true, status: true, ownStatus: true, counts: spec()},
+		{group: flow, version: v, kind: "PriorityLevelConfiguration", plural: "prioritylevelconfigurations", cluster: true, status: true, ownStatus: true, counts: spec()},
 
 		{group: net, version: v, kind: "Ingress", plural: "ingresses", short: []string{"ing"}, status: true, prefix: "ingress", counts: spec()},
 		{group: net, version: v, kind: "IngressClass", plural: "ingressclasses", cluster: true, counts: spec()},
 		{group: net, version: v, kind: "IPAddress", plural: "ipaddresses", short: []string{"ip"}, cluster: true, name: nameIsIP},
 		{group: net, version: v, kind: "NetworkPolicy", plural: "networkpolicies", short: []string{"netpol"}, counts: spec()},
-		{group: net, version: v, kind: "ServiceCIDR", plural: "servicecidrs", cluster: true, status: true},
+		{group: net, version: v, kind: "ServiceCIDR", plural: "servicecidrs", cluster: true, status: true, ownStatus: true},
 
 		{group: "node.k8s.io", version: v, kind: "RuntimeClass", plural: "runtimeclasses", cluster: true, creates: true, needsVersion: true},
 
@@ -138,7 +140,7 @@ func groupResources() []served {
 		{group: rbac, version: v, kind: "RoleBinding", plural: "rolebindings", creates: true, name: validate.NameIsPathSegment},
 
 		{group: res, version: v, kind: "DeviceClass", plural: "deviceclasses", returnsDeleted: true, cluster: true, counts: spec()},
-		{group: res, version: v, kind: "ResourceClaim", plural: "resourceclaims", returnsDeleted: true, status: true},
+		{group: res, version: v, kind: "ResourceClaim", plural: "resourceclaims", returnsDeleted: true, status: true, ownStatus: true},
 		{group: res, version: v, kind: "ResourceClaimTemplate", plural: "resourceclaimtemplates", returnsDeleted: true},
 		{group: res, version: v, kind: "ResourceSlice", plural: "resourceslices", returnsDeleted: true, cluster: true, counts: spec(), fields: fields("spec.nodeName", "spec.driver"),
 			refusal: "field label not supported for resource.k8s.io/v1, Kind=ResourceSlice: %s"},
@@ -149,7 +151,7 @@ func groupResources() []served {
 		{group: storage, version: v, kind: "CSINode", plural: "csinodes", returnsDeleted: true, cluster: true, needsVersion: true},
 		{group: storage, version: v, kind: "CSIStorageCapacity", plural: "csistoragecapacities", needsVersion: true},
 		{group: storage, version: v, kind: "StorageClass", plural: "storageclasses", returnsDeleted: true, short: []string{"sc"}, cluster: true},
-		{group: storage, version: v, kind: "VolumeAttachment", plural: "volumeattachments", returnsDeleted: true, cluster: true, status: true, needsVersion: true},
+		{group: storage, version: v, kind: "VolumeAttachment", plural: "volumeattachments", returnsDeleted: true, cluster: true, status: true, ownStatus: true, needsVersion: true},
 		{group: storage, version: v, kind: "VolumeAttributesClass", plural: "volumeattributesclasses", returnsDeleted: true, short: []string{"vac"}, cluster: true},
 	}
 }
