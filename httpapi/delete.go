@@ -9,7 +9,7 @@ import (
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
-// delete answers DELETE …/namespaces/{ns}/{resource}/{name}: with a Status if the object is gone, with
+// delete answers DELETE …/namespaces/{ns}/{resource}/{name}: with a Status if the object is gone, or as the kind wants, with
 // the object if it still has finalizers, and with an empty object if a dry run would remove the last
 // finalizer.
 //
@@ -35,11 +35,8 @@ func (c *call) delete() error {
 		}
 		return c.writeItem(code, it)
 	}
-	if it.Name() == "" { // the empty object of a dry run
+	if it.Name() == "" || c.resource().Info().ReturnsDeleted { // the empty object of a dry run
 		return c.writeItem(http.StatusOK, it)
-	}
-	if c.resource().Kind.ReturnsDeleted() {
-		return c.writeItem(http.StatusOK, d.Last())
 	}
 	gr := c.groupResource()
 	c.writeStatus(http.StatusOK, &meta.Status{

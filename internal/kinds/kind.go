@@ -38,8 +38,6 @@ type Descriptor struct {
 	ValidateMetadataOnUpdate            bool
 	// StatusOnCreate lets a create set the status of a kind with Status, as Nodes do.
 	StatusOnCreate bool
-	// ReturnsDeleted makes a deletion answer with the object that is gone, in place of a Status.
-	ReturnsDeleted bool
 	// Holds reports whether a deleted object stays without finalizers in its metadata, as a Namespace with some in its spec.
 	// Such a kind has PrepareForDelete.
 	Holds func(obj Object) bool
@@ -57,6 +55,13 @@ type Descriptor struct {
 	// Counts reports whether an update counts a generation. Nil: custom resources count updates of more than metadata
 	// (and status, if Status is set), built-in kinds none. A new object has generation 1 if Counts is not nil.
 	Counts func(obj, old Object) bool
+	// ReturnsDeleted makes a deletion answer with the object that is gone, and not with a Status.
+	ReturnsDeleted bool
+	// OrphansDependents is the policy of a deletion that has none: the finalizer "orphan" is added.
+	OrphansDependents bool
+	// Grace returns the seconds after which a deleted object is to be gone. A deletion with some left marks the object; one with
+	// none removes it. requested is the gracePeriodSeconds of the request. Nil: there is no grace.
+	Grace func(obj Object, requested *int64) int64
 	// Verbs are the verbs that are served, in the words of discovery; nil means all.
 	Verbs []string
 	// Subresources are the ones besides status. One with the name status replaces the one that Status makes.
@@ -215,8 +220,8 @@ func (d *Descriptor) kind() *Kind {
 			Singular:      cmp.Or(d.Singular, strings.ToLower(d.Name)),
 			StoragePrefix: cmp.Or(d.StoragePrefix, path.Join(d.Group, plural)),
 			ClusterScoped: d.ClusterScoped, Status: d.Status, Native: d.Native, CreateOnUpdate: d.CreateOnUpdate,
-			UnconditionalUpdate: d.UnconditionalUpdate,
-			SelectableFields:    []string{FieldName, FieldNamespace}, Columns: d.Columns,
+			UnconditionalUpdate: d.UnconditionalUpdate, ReturnsDeleted: d.ReturnsDeleted, OrphansDependents: d.OrphansDependents,
+			SelectableFields: []string{FieldName, FieldNamespace}, Columns: d.Columns,
 		},
 		of:   *d,
 		pure: d.Default == nil && d.PrepareForUpdate == nil,
@@ -452,6 +457,14 @@ func (k *Kind) RowConditions(o Object) []any {
 	return k.of.RowConditions(o)
 }
 
+// Grace returns the seconds of grace of a deletion, and reports whether the kind has any.
+func (k *Kind) Grace(o Object, requested *int64) (seconds int64, ok bool) {
+	if k.of.Grace == nil {
+		return 0, false
+	}
+	return k.of.Grace(o, requested), true
+}
+
 // Info returns the description of the kind, which must not be changed.
 func (k *Kind) Info() *Info { return &k.info }
 
@@ -478,6 +491,7 @@ type Info struct {
 	// SelectableFields are all fields that a fieldSelector may name.
 	SelectableFields                    []string
 	CreateOnUpdate, UnconditionalUpdate bool
+	ReturnsDeleted, OrphansDependents   bool
 	// ClusterScoped kinds have no namespaces, Status is a subresource of the kind, and
 	// Native kinds are built into a real server.
 	ClusterScoped, Status, Native bool

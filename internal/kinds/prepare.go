@@ -54,9 +54,6 @@ func (k *Kind) PrepareSuccessor(o, old Object) {
 	}
 }
 
-// ReturnsDeleted reports whether a deletion answers with the object that is gone.
-func (k *Kind) ReturnsDeleted() bool { return k.of.ReturnsDeleted }
-
 // Holds reports whether a deleted object stays, because of its finalizers or by a rule of the kind.
 func (k *Kind) Holds(o Object) bool {
 	return len(o.GetObjectMeta().Finalizers) > 0 || k.of.Holds != nil && k.of.Holds(o)

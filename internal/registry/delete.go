@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"time"
 
 	"github.com/kubecoord/kubecoord/internal/kinds"
 	"github.com/kubecoord/kubecoord/store/meta"
@@ -22,9 +23,6 @@ type Deletion struct {
 	// Version is the version of the removal, 0 after a dry run.
 	Version uint64
 }
-
-// Last returns the item of the removed object, with the version of the removal.
-func (d Deletion) Last() *Item { return newItem(d.Item.kind, d.Copy(), d.Item.version) }
 
 // Copy returns a deep copy of the object, with the version of the removal.
 func (d Deletion) Copy() kinds.Object {
@@ -49,10 +47,32 @@ func (r *Resource) delete(ctx context.Context, req Request, opts kinds.DeleteOpt
 	if err != nil {
 		return Deletion{}, err
 	}
-	if w.obj != nil {
-		return Deletion{Item: w.answer}, nil
+	if w.graceOver && !kinds.IsDryRun(opts.DryRun) {
+		// As upstream, watchers see the mark before the removal.
+		if w, err = r.attempt(ctx, req, removal{w.answer}); err != nil {
+			return Deletion{}, err
+		}
 	}
-	return Deletion{Item: w.answer, Removed: true, Version: w.version}, nil
+	d := Deletion{Item: w.answer, Removed: w.obj == nil, Version: w.version}
+	if !d.Removed {
+		d.Version = 0
+	} else if r.Info().ReturnsDeleted && d.Version > 0 {
+		d.Item = newItem(r.Kind, d.Copy(), d.Version)
+	}
+	return d, nil
+}
+
+// removal is the Change that removes an object whose grace is over, in the state that a deletion left, unless other finalizers came.
+type removal struct{ marked *Item }
+
+func (c removal) plan(_ *Resource, current *Item, req Request) (w write, err error) {
+	if current == nil || current.UID() != c.marked.UID() {
+		return write{key: req.key(), answer: c.marked, done: true}, nil
+	}
+	if len(current.meta().Finalizers) > 0 {
+		return write{key: current.key(), obj: current.obj, answer: current, done: true}, nil
+	}
+	return write{key: current.key(), old: current, answer: current}, nil
 }
 
 // deletion is the Change of a deletion.
@@ -75,8 +95,13 @@ func (c deletion) plan(r *Resource, current *Item, req Request) (w write, err er
 	if began, err := r.beginDeletion(&w, current); began {
 		return w, err
 	}
-	finalizers := deletionFinalizers(current.meta().Finalizers, opts)
-	if len(finalizers) == 0 {
+	finalizers := deletionFinalizers(current.meta().Finalizers, opts, r.Info().OrphansDependents)
+	seconds, graceful, pending := r.grace(current, opts)
+	if pending {
+		w.obj, w.done = current.obj, true
+		return w, nil
+	}
+	if len(finalizers) == 0 && !graceful {
 		if len(current.meta().Finalizers) == 0 && r.Kind.Holds(current.obj) {
 			w.obj, w.done = current.obj, true
 			return w, nil
@@ -88,7 +113,8 @@ func (c deletion) plan(r *Resource, current *Item, req Request) (w write, err er
 	}
 	w.obj, w.size = r.Kind.Copy(current.obj), int(current.size)
 	w.obj.GetObjectMeta().Finalizers = finalizers
-	r.st.markDeleting(w.obj.GetObjectMeta())
+	r.st.markDeleting(w.obj.GetObjectMeta(), seconds)
+	w.graceOver = graceful && seconds == 0 && len(finalizers) == 0
 	switch {
 	case r.Kind.Type().Equal(w.obj, current.obj):
 		w.done = true
@@ -96,6 +122,21 @@ func (c deletion) plan(r *Resource, current *Item, req Request) (w write, err er
 		w.answer = newItem(r.Kind, w.obj, current.version)
 	}
 	return w, nil
+}
+
+// grace returns the seconds that an object has left (upstream: registry/rest, BeforeDelete). graceful reports whether the deletion
+// has a grace, and pending whether one before it has, which the request does not shorten.
+func (r *Resource) grace(current *Item, opts kinds.DeleteOptions) (seconds int64, graceful, pending bool) {
+	seconds, graceful = r.Kind.Grace(current.obj, opts.GracePeriodSeconds)
+	m := current.meta()
+	if !graceful || m.DeletionTimestamp == nil {
+		return seconds, graceful, false
+	}
+	left, asked := m.DeletionGracePeriodSeconds, opts.GracePeriodSeconds
+	if left == nil || asked == nil || *asked >= *left {
+		return 0, false, true
+	}
+	return max(*asked, 0), true, false
 }
 
 // beginDeletion makes the next state of an object whose kind decides how its deletion begins. It reports whether it did.
@@ -159,8 +200,8 @@ func (r *Resource) DeleteCollection(ctx context.Context, list ListOptions, opts 
 }
 
 // deletionFinalizers replaces the finalizers that stand for a deletion policy by the one
-// of these options. Without a policy the object keeps its own.
-func deletionFinalizers(finalizers []string, o kinds.DeleteOptions) []string {
+// of these options. Without a policy the object keeps its own, or gets the one of its kind.
+func deletionFinalizers(finalizers []string, o kinds.DeleteOptions, orphans bool) []string {
 	var orphan, foreground bool
 	switch {
 	case o.OrphanDependents != nil:
@@ -169,7 +210,10 @@ func deletionFinalizers(finalizers []string, o kinds.DeleteOptions) []string {
 		orphan = *o.PropagationPolicy == meta.DeletePropagationOrphan
 		foreground = *o.PropagationPolicy == meta.DeletePropagationForeground
 	default:
-		return finalizers
+		orphan = orphans && !slices.Contains(finalizers, meta.FinalizerDeleteDependents)
+		if !orphan {
+			return finalizers
+		}
 	}
 	if !orphan && !foreground && !slices.Contains(finalizers, meta.FinalizerOrphanDependents) &&
 		!slices.Contains(finalizers, meta.FinalizerDeleteDependents) {
@@ -200,14 +244,18 @@ func sameSet(a, b []string) bool {
 	return !slices.ContainsFunc(a, has(b)) && !slices.ContainsFunc(b, has(a))
 }
 
-// markDeleting marks an object with finalizers as terminating.
-func (st *Store) markDeleting(m *meta.ObjectMeta) {
-	now := meta.NewTime(st.now())
+// markDeleting marks an object with finalizers, or with seconds of grace, as terminating. Later seconds count from the time of the
+// first mark.
+func (st *Store) markDeleting(m *meta.ObjectMeta, seconds int64) {
+	end := st.now().Add(time.Duration(seconds) * time.Second)
 	if m.DeletionTimestamp == nil && m.Generation > 0 {
 		m.Generation++
 	}
-	if m.DeletionTimestamp == nil || m.DeletionTimestamp.After(st.now()) {
-		m.DeletionTimestamp = &now
+	if left := m.DeletionGracePeriodSeconds; m.DeletionTimestamp != nil && left != nil && *left > 0 {
+		end = m.DeletionTimestamp.Add(time.Duration(seconds-*left) * time.Second)
 	}
-	m.DeletionGracePeriodSeconds = new(int64(0))
+	if m.DeletionTimestamp == nil || m.DeletionTimestamp.After(end) {
+		m.DeletionTimestamp = new(meta.NewTime(end))
+	}
+	m.DeletionGracePeriodSeconds = &seconds
 }

@@ -253,6 +253,8 @@ type write struct {
 	size   int          // of obj
 	origin uint64       // of the request; set by the commit
 	done   bool         // there is nothing to commit
+	// graceOver reports that obj, a deleted object, is to be removed at once.
+	graceOver bool
 
 	answer  *Item  // set by the commit of an obj, and before it otherwise
 	version uint64 // of the commit

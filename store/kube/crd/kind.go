@@ -12,6 +12,7 @@ import (
 	"github.com/kubecoord/kubecoord/internal/kinds"
 	"github.com/kubecoord/kubecoord/store"
 	"github.com/kubecoord/kubecoord/store/meta"
+	"github.com/kubecoord/kubecoord/store/schema"
 )
 
 // kind is the kind of a definition.
@@ -114,8 +115,28 @@ func newVersion(crd *apiextensionsv1.CustomResourceDefinition, of *apiextensions
 // descriptor describes the version to package kinds.
 func (v *crVersion) descriptor() kinds.Version {
 	return kinds.Version{
-		Name: v.of.Name, Deprecated: v.deprecated, Validate: v.validate, ValidateStatus: v.validateStatus, Schema: schemaFrom(v.structural, true),
+		Name: v.of.Name, Deprecated: v.deprecated, Validate: v.validate, ValidateStatus: v.validateStatus, Schema: v.schema(),
 	}
+}
+
+// schema returns the schema of the version's objects.
+func (v *crVersion) schema() *schema.Schema {
+	s := schemaFrom(v.structural)
+	gv, _ := meta.ParseGroupVersion(v.named.APIVersion)
+	parts := strings.Split(gv.Group, ".")
+	slices.Reverse(parts)
+	s.Name = strings.Join(append(parts, gv.Version, v.named.Kind), ".")
+	if len(v.of.SelectableFields) > 0 {
+		var fields []any
+		for _, f := range v.of.SelectableFields {
+			fields = append(fields, map[string]any{"fieldPath": strings.TrimPrefix(f.JSONPath, ".")})
+		}
+		if s.Extra == nil {
+			s.Extra = map[string]any{}
+		}
+		s.Extra["x-kubernetes-selectable-fields"] = fields
+	}
+	return s
 }
 
 // deprecation returns the warning of a deprecated version (upstream: apiserver/customresource_handler.go).

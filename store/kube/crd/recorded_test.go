@@ -76,7 +76,7 @@ var (
 	aUID     = regexp.MustCompile(`[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}`)
 	aTime    = regexp.MustCompile(`"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ"`)
 	aVersion = regexp.MustCompile(`"resourceVersion": "\d+"`)
-	anAge    = regexp.MustCompile(`^(\s+)"\d+m?s"(,?)$`)
+	anAge    = regexp.MustCompile(`^(\s+)"(?:\d+[dhms])+"(,?)$`)
 )
 
 // normal returns a status and a document as text without what differs between two runs.

@@ -12,8 +12,8 @@ import (
 )
 
 // schemaFrom returns the schema for a structural schema, which it shares memory with. A version without a structural schema
-// allows any object. root is set for the schema of a whole object.
-func schemaFrom(s *structuralschema.Structural, root bool) *schema.Schema {
+// allows any object.
+func schemaFrom(s *structuralschema.Structural) *schema.Schema {
 	if s == nil {
 		return &schema.Schema{Type: "object", PreserveUnknown: true}
 	}
@@ -25,12 +25,19 @@ func schemaFrom(s *structuralschema.Structural, root bool) *schema.Schema {
 	if s.XListType != nil {
 		out.ListType = *s.XListType
 	}
-	out.Atomic = s.XMapType != nil && *s.XMapType == "atomic"
+	if s.XMapType != nil && *s.XMapType == "atomic" {
+		out.Atomic = true
+	} else if s.XMapType != nil {
+		if out.Extra == nil {
+			out.Extra = map[string]any{}
+		}
+		out.Extra["x-kubernetes-map-type"] = *s.XMapType // "granular", the default
+	}
 	if s.Items != nil {
-		out.Items = schemaFrom(s.Items, false)
+		out.Items = schemaFrom(s.Items)
 	}
 	if a := s.AdditionalProperties; a != nil && a.Structural != nil {
-		out.Additional = schemaFrom(a.Structural, false)
+		out.Additional = schemaFrom(a.Structural)
 	} else if a != nil && a.Bool {
 		out.Additional = &schema.Schema{}
 	}
@@ -42,7 +49,7 @@ func schemaFrom(s *structuralschema.Structural, root bool) *schema.Schema {
 	for _, name := range slices.Sorted(maps.Keys(s.Properties)) {
 		p := s.Properties[name]
 		out.Properties = append(out.Properties, schema.Property{
-			Name: name, Schema: schemaFrom(&p, false), Required: slices.Contains(required, name),
+			Name: name, Schema: schemaFrom(&p), Required: slices.Contains(required, name),
 		})
 	}
 	return out

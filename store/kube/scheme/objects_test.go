@@ -240,6 +240,11 @@ func TestScaleBindingAndEviction(t *testing.T) {
 	err = pods.Bind(t.Context(), binding, metav1.CreateOptions{})
 	require.EqualError(t, err, `Operation cannot be fulfilled on pods/binding "p": pod p is already assigned to node "n"`)
 	require.NoError(t, pods.EvictV1(t.Context(), &policyv1.Eviction{ObjectMeta: named("p")}))
+	p, err = pods.Get(t.Context(), "p", metav1.GetOptions{})
+	require.NoError(t, err)
+	assert.NotNil(t, p.DeletionTimestamp)
+	assert.EqualValues(t, 30, *p.DeletionGracePeriodSeconds)
+	require.NoError(t, pods.Delete(t.Context(), "p", *metav1.NewDeleteOptions(0)))
 	_, err = pods.Get(t.Context(), "p", metav1.GetOptions{})
 	require.ErrorContains(t, err, "not found")
 }

@@ -22,19 +22,17 @@ type served struct {
 	statusUpdate func(obj, old runtime.Object)
 	// creates lets an update create; needsVersion refuses an update without a resourceVersion.
 	creates, needsVersion bool
-	// returnsDeleted makes a deletion answer with the object.
-	returnsDeleted bool
-	prefix         string // in the storage, if it is not group and plural
-	verbs          []string
-	name           func(string, bool) []string
-	counts         []string // the members that count a generation; see counter
-	fields         []kinds.SelectableField
-	refusal        string // of other fields, if it is not the usual text
-	create         func(obj runtime.Object)
-	update         func(obj, old runtime.Object)
-	holds          func(o kinds.Object) bool
-	terminate      func(obj runtime.Object)
-	subresources   func(*builder) ([]kinds.Subresource, error)
+	prefix                string // in the storage, if it is not group and plural
+	verbs                 []string
+	name                  func(string, bool) []string
+	counts                []string // the members that count a generation; see counter
+	fields                []kinds.SelectableField
+	refusal               string // of other fields, if it is not the usual text
+	create                func(obj runtime.Object)
+	update                func(obj, old runtime.Object)
+	holds                 func(o kinds.Object) bool
+	terminate             func(obj runtime.Object)
+	subresources          func(*builder) ([]kinds.Subresource, error)
 }
 
 // resources returns the resources that a kube-apiserver 1.36 serves by default, except those that other packages have: Lease,
@@ -57,26 +55,26 @@ func coreResources() []served {
 		{version: v, kind: "ConfigMap", plural: "configmaps", short: []string{"cm"}},
 		{version: v, kind: "Event", plural: "events", short: []string{"ev"}, creates: true, name: validate.NameIsPathSegment, fields: eventFields()},
 		{version: v, kind: "LimitRange", plural: "limitranges", short: []string{"limits"}, creates: true},
-		{version: v, kind: "Namespace", plural: "namespaces", returnsDeleted: true, short: []string{"ns"}, cluster: true, status: true, name: validate.NameIsDNSLabel,
+		{version: v, kind: "Namespace", plural: "namespaces", short: []string{"ns"}, cluster: true, status: true, name: validate.NameIsDNSLabel,
 			verbs:  []string{"create", "delete", "get", "list", "patch", "update", "watch"},
 			fields: fields("status.phase"), create: onCreate(createNamespace), update: onUpdate(updateNamespace),
 			holds: hasFinalizers, terminate: onCreate(terminateNamespace), subresources: namespaceSubresources},
 		{version: v, kind: "Node", plural: "nodes", short: []string{"no"}, cluster: true, status: true, keepsStatus: true, prefix: "minions",
 			fields: []kinds.SelectableField{boolField("spec.unschedulable")}},
-		{version: v, kind: "PersistentVolume", plural: "persistentvolumes", returnsDeleted: true, short: []string{"pv"}, cluster: true, status: true,
+		{version: v, kind: "PersistentVolume", plural: "persistentvolumes", short: []string{"pv"}, cluster: true, status: true,
 			create: onCreate(createPersistentVolume), statusUpdate: onUpdate(volumeStatus)},
-		{version: v, kind: "PersistentVolumeClaim", plural: "persistentvolumeclaims", returnsDeleted: true, short: []string{"pvc"}, status: true,
+		{version: v, kind: "PersistentVolumeClaim", plural: "persistentvolumeclaims", short: []string{"pvc"}, status: true,
 			create: onCreate(createClaim), update: onUpdate(updateClaim)},
-		{version: v, kind: "Pod", plural: "pods", returnsDeleted: true, short: []string{"po"}, categories: all(), status: true, counts: spec(),
+		{version: v, kind: "Pod", plural: "pods", short: []string{"po"}, categories: all(), status: true, counts: spec(),
 			fields: podFields(), create: onCreate(createPod), statusUpdate: onUpdate(podStatus), subresources: podSubresources},
-		{version: v, kind: "PodTemplate", plural: "podtemplates", returnsDeleted: true, counts: []string{"template"}},
+		{version: v, kind: "PodTemplate", plural: "podtemplates", counts: []string{"template"}},
 		{version: v, kind: "ReplicationController", plural: "replicationcontrollers", short: []string{"rc"}, categories: all(), status: true,
 			prefix: "controllers", counts: spec(), fields: []kinds.SelectableField{intField("status.replicas")}, subresources: controllerScale},
-		{version: v, kind: "ResourceQuota", plural: "resourcequotas", returnsDeleted: true, short: []string{"quota"}, status: true},
+		{version: v, kind: "ResourceQuota", plural: "resourcequotas", short: []string{"quota"}, status: true},
 		{version: v, kind: "Secret", plural: "secrets", fields: fields("type"), update: onUpdate(updateSecret)},
-		{version: v, kind: "Service", plural: "services", returnsDeleted: true, short: []string{"svc"}, categories: all(), status: true, creates: true,
-			prefix: "services/specs", name: validate.NameIsDNSLabel, fields: fields("spec.clusterIP", "spec.type"), update: onUpdate(updateService)},
-		{version: v, kind: "ServiceAccount", plural: "serviceaccounts", returnsDeleted: true, short: []string{"sa"},
+		{version: v, kind: "Service", plural: "services", short: []string{"svc"}, categories: all(), status: true, creates: true,
+			prefix: "services/specs", name: validate.NameIsDNSLabel, fields: fields("spec.clusterIP", "spec.type"), create: onCreate(createService), update: onUpdate(updateService)},
+		{version: v, kind: "ServiceAccount", plural: "serviceaccounts", short: []string{"sa"},
 			create: onCreate(cleanSecrets), update: onUpdate(updateServiceAccount)},
 	}
 }
@@ -139,19 +137,19 @@ func groupResources() []served {
 		{group: rbac, version: v, kind: "Role", plural: "roles", creates: true, name: validate.NameIsPathSegment},
 		{group: rbac, version: v, kind: "RoleBinding", plural: "rolebindings", creates: true, name: validate.NameIsPathSegment},
 
-		{group: res, version: v, kind: "DeviceClass", plural: "deviceclasses", returnsDeleted: true, cluster: true, counts: spec()},
-		{group: res, version: v, kind: "ResourceClaim", plural: "resourceclaims", returnsDeleted: true, status: true, ownStatus: true},
-		{group: res, version: v, kind: "ResourceClaimTemplate", plural: "resourceclaimtemplates", returnsDeleted: true},
-		{group: res, version: v, kind: "ResourceSlice", plural: "resourceslices", returnsDeleted: true, cluster: true, counts: spec(), fields: fields("spec.nodeName", "spec.driver"),
+		{group: res, version: v, kind: "DeviceClass", plural: "deviceclasses", cluster: true, counts: spec()},
+		{group: res, version: v, kind: "ResourceClaim", plural: "resourceclaims", status: true, ownStatus: true},
+		{group: res, version: v, kind: "ResourceClaimTemplate", plural: "resourceclaimtemplates"},
+		{group: res, version: v, kind: "ResourceSlice", plural: "resourceslices", cluster: true, counts: spec(), fields: fields("spec.nodeName", "spec.driver"),
 			refusal: "field label not supported for resource.k8s.io/v1, Kind=ResourceSlice: %s"},
 
 		{group: "scheduling.k8s.io", version: v, kind: "PriorityClass", plural: "priorityclasses", short: []string{"pc"}, cluster: true, counts: []string{}},
 
-		{group: storage, version: v, kind: "CSIDriver", plural: "csidrivers", returnsDeleted: true, cluster: true, needsVersion: true, counts: spec(), create: onCreate(createCSIDriver)},
-		{group: storage, version: v, kind: "CSINode", plural: "csinodes", returnsDeleted: true, cluster: true, needsVersion: true},
+		{group: storage, version: v, kind: "CSIDriver", plural: "csidrivers", cluster: true, needsVersion: true, counts: spec(), create: onCreate(createCSIDriver)},
+		{group: storage, version: v, kind: "CSINode", plural: "csinodes", cluster: true, needsVersion: true},
 		{group: storage, version: v, kind: "CSIStorageCapacity", plural: "csistoragecapacities", needsVersion: true},
-		{group: storage, version: v, kind: "StorageClass", plural: "storageclasses", returnsDeleted: true, short: []string{"sc"}, cluster: true},
-		{group: storage, version: v, kind: "VolumeAttachment", plural: "volumeattachments", returnsDeleted: true, cluster: true, status: true, ownStatus: true, needsVersion: true},
-		{group: storage, version: v, kind: "VolumeAttributesClass", plural: "volumeattributesclasses", returnsDeleted: true, short: []string{"vac"}, cluster: true},
+		{group: storage, version: v, kind: "StorageClass", plural: "storageclasses", short: []string{"sc"}, cluster: true},
+		{group: storage, version: v, kind: "VolumeAttachment", plural: "volumeattachments", cluster: true, status: true, ownStatus: true, needsVersion: true},
+		{group: storage, version: v, kind: "VolumeAttributesClass", plural: "volumeattributesclasses", short: []string{"vac"}, cluster: true},
 	}
 }

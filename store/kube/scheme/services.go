@@ -1,14 +1,89 @@
 package scheme
 
 import (
+	"cmp"
+	"slices"
+	"strings"
+
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 )
+
+// createService completes the IP members as a cluster with IPv4 alone does before it allocates an IP, which kubecoord does
+// not (upstream: registry/core/service/storage).
+func createService(s *corev1.Service) {
+	if s.Spec.ClusterIP != "" && len(s.Spec.ClusterIPs) == 0 {
+		s.Spec.ClusterIPs = []string{s.Spec.ClusterIP}
+	}
+	completeFamilies(&s.Spec, nil)
+}
+
+// updateClusterIPs keeps the IPs that a writer left out, and makes clusterIPs follow clusterIP.
+func updateClusterIPs(now, before *corev1.ServiceSpec) {
+	if now.Type != corev1.ServiceTypeExternalName && before.Type != corev1.ServiceTypeExternalName {
+		now.ClusterIP = cmp.Or(now.ClusterIP, before.ClusterIP)
+		if len(now.ClusterIPs) == 0 {
+			now.ClusterIPs = before.ClusterIPs
+		}
+	}
+	if len(now.ClusterIPs) == 0 && now.ClusterIP == before.ClusterIP {
+		now.ClusterIPs = before.ClusterIPs
+	}
+	if now.ClusterIP != before.ClusterIP && slices.Equal(now.ClusterIPs, before.ClusterIPs) {
+		now.ClusterIPs = nil
+		if now.ClusterIP != "" {
+			now.ClusterIPs = []string{now.ClusterIP}
+		}
+	}
+	completeFamilies(now, before)
+}
+
+// completeFamilies sets ipFamilyPolicy and ipFamilies where the writer left them out. A headless service without a selector
+// has both families.
+func completeFamilies(s, old *corev1.ServiceSpec) {
+	if s.Type == corev1.ServiceTypeExternalName {
+		return
+	}
+	free := s.ClusterIP == corev1.ClusterIPNone && len(s.Selector) == 0
+	if s.IPFamilyPolicy == nil {
+		switch {
+		case old != nil && old.IPFamilyPolicy != nil:
+			s.IPFamilyPolicy = old.IPFamilyPolicy
+		case free:
+			s.IPFamilyPolicy = new(corev1.IPFamilyPolicyRequireDualStack)
+		default:
+			s.IPFamilyPolicy = new(corev1.IPFamilyPolicySingleStack)
+		}
+	}
+	for i, ip := range s.ClusterIPs {
+		if ip != corev1.ClusterIPNone && i == len(s.IPFamilies) {
+			s.IPFamilies = append(s.IPFamilies, familyOf(ip))
+		}
+	}
+	if len(s.IPFamilies) == 0 {
+		s.IPFamilies = []corev1.IPFamily{corev1.IPv4Protocol}
+	}
+	if free && len(s.IPFamilies) == 1 && *s.IPFamilyPolicy != corev1.IPFamilyPolicySingleStack {
+		other := corev1.IPv6Protocol
+		if s.IPFamilies[0] == other {
+			other = corev1.IPv4Protocol
+		}
+		s.IPFamilies = append(s.IPFamilies, other)
+	}
+}
+
+func familyOf(ip string) corev1.IPFamily {
+	if strings.Contains(ip, ":") {
+		return corev1.IPv6Protocol
+	}
+	return corev1.IPv4Protocol
+}
 
 // updateService drops the members that do not apply to the new type of a service and that the writer has not changed
 // (upstream: registry/core/service/strategy.go).
 func updateService(s, old *corev1.Service) {
 	now, before := &s.Spec, &old.Spec
+	updateClusterIPs(now, before)
 	if before.Type != corev1.ServiceTypeExternalName && now.Type == corev1.ServiceTypeExternalName {
 		if now.ClusterIP == before.ClusterIP && equality.Semantic.DeepEqual(now.ClusterIPs, before.ClusterIPs) {
 			now.ClusterIP, now.ClusterIPs = "", nil

@@ -209,8 +209,9 @@ func reviewVersions(e *errs, p loc, versions []string, reviewed bool) {
 		e.required(p, "must specify one of v1, v1beta1")
 		return
 	}
+	known := seen[string]{}
 	for i, v := range versions {
-		if slices.Contains(versions[:i], v) {
+		if known.again(v) {
 			e.invalid(p.Index(i), v, "duplicate version")
 			continue
 		}
@@ -475,10 +476,10 @@ func matchResources(e *errs, p loc, m *admissionv1.MatchResources) {
 
 func namedRules(e *errs, p loc, rules []admissionv1.NamedRuleWithOperations) {
 	for i := range rules {
-		p, names := p.Index(i), rules[i].ResourceNames
-		for j, name := range names {
+		p, names := p.Index(i), seen[string]{}
+		for j, name := range rules[i].ResourceNames {
 			e.invalids(p.Child("resourceNames").Index(j), name, path.IsValidPathSegmentName(name))
-			if slices.Contains(names[:j], name) {
+			if names.again(name) {
 				e.duplicate(p.Child("resourceNames").Index(j), name)
 			}
 		}
@@ -487,9 +488,10 @@ func namedRules(e *errs, p loc, rules []admissionv1.NamedRuleWithOperations) {
 }
 
 func actions(e *errs, p loc, list []admissionv1.ValidationAction) {
+	known := seen[admissionv1.ValidationAction]{}
 	for i, action := range list {
 		oneOf(e, p.Index(i), action, admissionv1.Audit, admissionv1.Deny, admissionv1.Warn)
-		if slices.Contains(list[:i], action) {
+		if known.again(action) {
 			e.duplicate(p.Index(i), action)
 		}
 	}

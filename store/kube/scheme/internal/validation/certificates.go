@@ -97,8 +97,9 @@ func signingRequest(e *errs, p loc, s *certificatesv1.CertificateSigningRequestS
 			oneOf(e, p.Child("usages").Index(i), usage, valid...)
 		}
 	}
+	known := seen[certificatesv1.KeyUsage]{}
 	for i, usage := range s.Usages {
-		if !twice && slices.Contains(s.Usages[:i], usage) {
+		if known.again(usage) && !twice {
 			e.duplicate(p.Child("usages").Index(i), usage)
 		}
 	}
@@ -115,9 +116,10 @@ func signingRequest(e *errs, p loc, s *certificatesv1.CertificateSigningRequestS
 
 // wrongUsages reports whether usages are unknown, and whether one is there twice.
 func wrongUsages(list []certificatesv1.KeyUsage) (unknown, twice bool) {
-	for i, usage := range list {
-		unknown = unknown || !slices.Contains(usages(), usage)
-		twice = twice || slices.Contains(list[:i], usage)
+	known, valid := seen[certificatesv1.KeyUsage]{}, usages()
+	for _, usage := range list {
+		unknown = unknown || !slices.Contains(valid, usage)
+		twice = known.again(usage) || twice
 	}
 	return unknown, twice
 }
@@ -173,10 +175,11 @@ func requestConditions(e *errs, p loc, list []certificatesv1.CertificateSigningR
 	}
 	was := deref(old).Status.Conditions
 	bothBefore := has(was, certificatesv1.CertificateApproved) && has(was, certificatesv1.CertificateDenied)
-	twiceBefore := false
-	for i, c := range was {
-		twiceBefore = twiceBefore || has(was[:i], c.Type)
+	twiceBefore, types := false, seen[certificatesv1.RequestConditionType]{}
+	for _, c := range was {
+		twiceBefore = types.again(c.Type) || twiceBefore
 	}
+	clear(types)
 	for i, c := range list {
 		p := p.Index(i)
 		if c.Type == "" && !has(was, "") {
@@ -193,10 +196,10 @@ func requestConditions(e *errs, p loc, list []certificatesv1.CertificateSigningR
 			statuses = statuses[1:2]
 		}
 		requiredOneOf(e, p.Child("status"), c.Status, statuses...)
-		if !bothBefore && has(list[:i], opposite) {
+		if !bothBefore && types[opposite] {
 			e.invalid(field.NewPath("status", "conditions"), c.Type, "Approved and Denied conditions are mutually exclusive")
 		}
-		if !twiceBefore && has(list[:i], c.Type) {
+		if types.again(c.Type) && !twiceBefore {
 			e.duplicate(p.Child("type"), c.Type)
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"strings"
 
+	authenticationv1 "k8s.io/api/authentication/v1"
 	corev1 "k8s.io/api/core/v1"
 	apiequality "k8s.io/apimachinery/pkg/api/equality"
 	apivalidation "k8s.io/apimachinery/pkg/api/validation"
@@ -46,6 +47,13 @@ func validateCore(e *errs, subresource string, obj, old runtime.Object) bool {
 		replicationController(e, subresource, o, kindOf[corev1.ReplicationController](old))
 	case *corev1.PodTemplate:
 		podTemplate(e, field.NewPath("template"), &o.Template)
+	case *corev1.Binding:
+		if kind := o.Target.Kind; kind != "" {
+			oneOf(e, field.NewPath("target", "kind"), kind, "Node", "<empty>")
+		}
+		e.present(field.NewPath("target", "name"), o.Target.Name)
+	case *authenticationv1.TokenRequest:
+		tokenRequest(e, field.NewPath("spec", "expirationSeconds"), deref(o.Spec.ExpirationSeconds))
 	case *corev1.ServiceAccount: // has no rules of its own
 	default:
 		return false
@@ -192,5 +200,15 @@ func pod(e *errs, subresource string, p, old *corev1.Pod) {
 		podResize(e, p, old)
 	default:
 		podUpdate(e, p, old)
+	}
+}
+
+// tokenRequest checks how long a token of a ServiceAccount is asked for.
+func tokenRequest(e *errs, p loc, seconds int64) {
+	if seconds < 10*60 {
+		e.invalid(p, seconds, "may not specify a duration less than 10 minutes")
+	}
+	if seconds > 1<<32 {
+		e.invalid(p, seconds, "may not specify a duration larger than 2^32 seconds")
 	}
 }

@@ -186,3 +186,13 @@ func deref[T any](p *T) (v T) {
 	}
 	return v
 }
+
+// seen remembers keys, so that long lists are checked for duplicates in one pass.
+type seen[K comparable] map[K]bool
+
+// again reports whether it got the key before.
+func (s seen[K]) again(key K) bool {
+	was := s[key]
+	s[key] = true
+	return was
+}

@@ -36,9 +36,10 @@ func validateFlowcontrol(e *errs, subresource string, obj, _ runtime.Object) boo
 	default:
 		return false
 	}
+	known := seen[string]{}
 	for i, kind := range types {
 		p := field.NewPath("status", "conditions").Index(i).Child("type")
-		if slices.Contains(types[:i], kind) {
+		if known.again(kind) {
 			e.duplicate(p, kind)
 		}
 		e.present(p, kind)

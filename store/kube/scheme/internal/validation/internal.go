@@ -84,8 +84,16 @@ func writeMembers(out *bytes.Buffer, v reflect.Value, first *bool) error {
 	return nil
 }
 
+// since137 names the members that the internal types of 1.36 do not have.
+const since137 = "EmptyDirVolumeSource.Mode SecretVolumeSource.DefaultUser ConfigMapVolumeSource.DefaultUser ServiceAccountTokenProjection.User " +
+	"ClusterTrustBundleProjection.User PodCertificateProjection.User ProjectedVolumeSource.DefaultUser KeyToPath.User VolumeMount.BindMountOptions " +
+	"HTTPGetAction.Protocol GRPCAction.Mode DownwardAPIVolumeSource.DefaultUser DownwardAPIVolumeFile.User JobSpec.Scheduling CSINode.Status " +
+	"ResourceSliceSpec.PartitionTypeAttribute ResourceSliceSpec.SkipNodeOperations Device.NodeAllocatableResources ExactDeviceRequest.DerivedAttributes " +
+	"DeviceSubRequest.DerivedAttributes DeviceCounterConsumption.CompatibilityGroups DeviceRequestAllocationResult.SkipNodeOperations"
+
 // internalMembers returns the members of a type in the order of the internal type.
 func internalMembers(t reflect.Type) (members []reflect.StructField) {
+	added := strings.Fields(since137)
 	var order string
 	switch t {
 	case reflect.TypeFor[corev1.VolumeSource]():
@@ -99,7 +107,9 @@ func internalMembers(t reflect.Type) (members []reflect.StructField) {
 		order = "SELinuxOptions WindowsOptions RunAsUser RunAsGroup RunAsNonRoot SupplementalGroups SupplementalGroupsPolicy FSGroup FSGroupChangePolicy " +
 			"Sysctls SeccompProfile AppArmorProfile SELinuxChangePolicy"
 	default:
-		return slices.DeleteFunc(reflect.VisibleFields(t), func(f reflect.StructField) bool { return len(f.Index) > 1 })
+		return slices.DeleteFunc(reflect.VisibleFields(t), func(f reflect.StructField) bool {
+			return len(f.Index) > 1 || slices.Contains(added, t.Name()+"."+f.Name)
+		})
 	}
 	for name := range strings.FieldsSeq(order) {
 		member, _ := t.FieldByName(name)

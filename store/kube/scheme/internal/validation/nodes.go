@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"regexp"
-	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -45,8 +44,9 @@ func nodeStatus(e *errs, p loc, s *corev1.NodeStatus) {
 
 func nodeUpdate(e *errs, n, old *corev1.Node) {
 	meta, spec, status := field.NewPath("metadata"), field.NewPath("spec"), field.NewPath("status")
+	addresses := seen[corev1.NodeAddress]{}
 	for i, a := range n.Status.Addresses {
-		if slices.Contains(n.Status.Addresses[:i], a) {
+		if addresses.again(a) {
 			e.duplicate(status.Child("addresses").Index(i), internal{a})
 		}
 	}
@@ -85,11 +85,11 @@ func nodeAnnotations(e *errs, p loc, annotations map[string]string) {
 }
 
 func declaredFeatures(e *errs, p loc, features []string) {
+	pattern := regexp.MustCompile(`^[A-Z][a-zA-Z0-9]*(\/[a-zA-Z][a-zA-Z0-9]*)*$`)
 	for i, name := range features {
-		good, err := regexp.MatchString(`^[A-Z][a-zA-Z0-9]*(\/[a-zA-Z][a-zA-Z0-9]*)*$`, name)
 		if len(name) > 253 {
 			e.invalid(p.Index(i), name, fmt.Sprintf("invalid feature name %q: must be no more than 253 characters", name))
-		} else if !good || err != nil {
+		} else if !pattern.MatchString(name) {
 			e.invalid(p.Index(i), name, fmt.Sprintf("invalid feature name %q: must start with an UpperCamelCase segment, with subsequent segments separated by '/' "+
 				"(e.g., MyFeature or MyFeature/mySubFeature), and contain only alphanumeric characters and slashes", name))
 		}

@@ -111,8 +111,15 @@ func tolerationUpdate(e *errs, p loc, now, was []corev1.Toleration) {
 }
 
 func gateUpdate(e *errs, p loc, now, was []corev1.PodSchedulingGate) {
+	old, last := map[corev1.PodSchedulingGate]bool{}, map[corev1.PodSchedulingGate]int{}
+	for _, gate := range was {
+		old[gate] = true
+	}
 	for i, gate := range now {
-		if !slices.Contains(was, gate) && slices.Index(now[i+1:], gate) < 0 {
+		last[gate] = i
+	}
+	for i, gate := range now {
+		if !old[gate] && last[gate] == i {
 			e.forbidden(p.Index(i).Child("name"), fmt.Sprintf("only deletion is allowed, but found new scheduling gate '%s'", gate.Name))
 		}
 	}
@@ -183,9 +190,13 @@ func podEphemeralUpdate(e *errs, pod, old *corev1.Pod) {
 		return
 	}
 	p := field.NewPath("spec", "ephemeralContainers")
+	index := map[string]int{}
+	for i := range pod.Spec.EphemeralContainers {
+		index[pod.Spec.EphemeralContainers[i].Name] = i
+	}
 	for _, was := range old.Spec.EphemeralContainers {
-		i := slices.IndexFunc(pod.Spec.EphemeralContainers, func(c corev1.EphemeralContainer) bool { return c.Name == was.Name })
-		if i < 0 {
+		i, ok := index[was.Name]
+		if !ok {
 			e.forbidden(p, fmt.Sprintf("existing ephemeral containers %q may not be removed\n", was.Name))
 		} else if now := pod.Spec.EphemeralContainers[i]; !apiequality.Semantic.DeepEqual(was, now) {
 			e.forbidden(p, fmt.Sprintf("existing ephemeral containers %q may not be changed\n%v", was.Name, difference(was, now)))

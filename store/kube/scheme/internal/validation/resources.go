@@ -157,7 +157,7 @@ func resourceClaims(e *errs, p loc, claims []corev1.ResourceClaim, known map[str
 			if names[key] {
 				e.duplicate(p, key)
 			} else if claim.Request == "" {
-				for _, other := range sorted(names) {
+				for other := range names {
 					if name, _, ok := strings.Cut(other, "/"); ok && name == claim.Name {
 						e.duplicate(p, claim.Name)
 					}

@@ -72,14 +72,15 @@ func podSecurityContext(e *errs, p loc, spec *corev1.PodSpec) {
 
 func sysctls(e *errs, p loc, list []corev1.Sysctl, spec *corev1.PodSpec) {
 	const pattern = `^([a-z0-9]([-_a-z0-9]*[a-z0-9])?[\./])*[a-z0-9]([-_a-z0-9]*[a-z0-9])?$`
-	seen := map[string]bool{}
+	names, good := seen[string]{}, regexp.MustCompile(pattern)
 	for i, s := range list {
 		p := p.Index(i).Child("name")
+		again := names.again(s.Name)
 		if s.Name == "" {
 			e.required(p, "")
-		} else if good, err := regexp.MatchString(pattern, s.Name); len(s.Name) > 253 || !good || err != nil {
+		} else if len(s.Name) > 253 || !good.MatchString(s.Name) {
 			e.invalid(p, s.Name, "must have at most 253 characters and match regex "+pattern)
-		} else if seen[s.Name] {
+		} else if again {
 			e.duplicate(p, s.Name)
 		}
 		name := strings.ReplaceAll(s.Name, "/", ".")
@@ -89,7 +90,6 @@ func sysctls(e *errs, p loc, list []corev1.Sysctl, spec *corev1.PodSpec) {
 		case spec.HostIPC && ipcSysctl(name):
 			e.invalid(p, s.Name, "may not be specified when 'hostIPC' is true")
 		}
-		seen[s.Name] = true
 	}
 }
 

@@ -84,7 +84,7 @@ func storageClass(e *errs, c, old *storagev1.StorageClass) {
 }
 
 func topologies(e *errs, p loc, terms []corev1.TopologySelectorTerm) {
-	seen := make([]map[string][]string, len(terms)) // as upstream: a term without expressions is the same as these
+	before := make([]map[string][]string, len(terms)) // as upstream: a term without expressions is the same as these
 	for i, term := range terms {
 		expressions := map[string][]string{}
 		list := p.Index(i).Child("matchLabelExpressions")
@@ -93,10 +93,12 @@ func topologies(e *errs, p loc, terms []corev1.TopologySelectorTerm) {
 			if len(r.Values) == 0 {
 				e.required(p.Child("values"), "")
 			}
+			values := map[string]bool{}
 			for k, value := range r.Values {
-				if slices.Contains(r.Values[:k], value) {
+				if values[value] {
 					e.duplicate(p.Child("values").Index(k), value)
 				}
+				values[value] = true
 			}
 			e.labelName(p.Child("key"), r.Key)
 			if _, ok := expressions[r.Key]; ok {
@@ -104,12 +106,12 @@ func topologies(e *errs, p loc, terms []corev1.TopologySelectorTerm) {
 			}
 			expressions[r.Key] = slices.Compact(slices.Sorted(slices.Values(r.Values)))
 		}
-		for _, other := range seen {
+		for _, other := range before {
 			if len(expressions)+len(other) == 0 || apiequality.Semantic.DeepEqual(expressions, other) {
 				e.duplicate(list, "")
 			}
 		}
-		seen = append(seen, expressions)
+		before = append(before, expressions)
 	}
 }
 
@@ -171,9 +173,10 @@ func csiNode(e *errs, p loc, n, old *storagev1.CSINode) {
 			e.duplicate(p.Child("name"), d.Name)
 		}
 		names[d.Name] = true
-		for j, key := range d.TopologyKeys {
+		keys := seen[string]{}
+		for _, key := range d.TopologyKeys {
 			e.present(p, key)
-			if slices.Contains(d.TopologyKeys[:j], key) {
+			if keys.again(key) {
 				e.duplicate(p, key)
 			}
 			e.qualified(p, key)

@@ -1,0 +1,105 @@
+package registry_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/kubecoord/kubecoord/internal/kinds"
+	"github.com/kubecoord/kubecoord/internal/registry"
+	"github.com/kubecoord/kubecoord/store/meta"
+)
+
+// gracefulValves are valves that a deletion leaves some seconds, five if it asks for none. A valve that is not open has none.
+func gracefulValves(t *testing.T, change func(*kinds.Descriptor)) *registry.Resource {
+	t.Helper()
+	d := kinds.Descriptor{
+		Group: "example.com", Name: "Valve", New: func() kinds.Object { return &valve{} }, Versions: []kinds.Version{{Name: "v1"}},
+		Grace: func(obj kinds.Object, requested *int64) int64 {
+			switch {
+			case !obj.(*valve).Spec.Open:
+				return 0
+			case requested != nil:
+				return *requested
+			}
+			return 5
+		},
+	}
+	if change != nil {
+		change(&d)
+	}
+	k, err := kinds.NewKind(d)
+	require.NoError(t, err)
+	return newStore(t).Resource(k)
+}
+
+func (v valveSpec) in(t *testing.T, r *registry.Resource) registry.Request {
+	t.Helper()
+	at := registry.Request{Namespace: "ns", Name: "a"}
+	_, err := r.Create(t.Context(), &valve{ObjectMeta: objectMeta("ns/a"), Spec: v}, at)
+	require.NoError(t, err)
+	return at
+}
+
+func TestADeletionWithGraceMarksAndLaterOnesOnlyShortenIt(t *testing.T) {
+	r := gracefulValves(t, nil)
+	at := valveSpec{Open: true}.in(t, r)
+	var first int64
+	for _, row := range []struct {
+		asked *int64
+		left  int64
+	}{{nil, 5}, {new(int64(9)), 5}, {new(int64(2)), 2}, {nil, 2}} {
+		d, err := r.Delete(t.Context(), at, kinds.DeleteOptions{GracePeriodSeconds: row.asked})
+		require.NoError(t, err)
+		require.False(t, d.Removed)
+		m := d.Copy().GetObjectMeta()
+		if first == 0 {
+			first = m.DeletionTimestamp.Unix() - 5
+		}
+		assert.Equal(t, row.left, *m.DeletionGracePeriodSeconds)
+		assert.Equal(t, first+row.left, m.DeletionTimestamp.Unix(), "it counts from the first deletion")
+		assert.EqualValues(t, 2, m.Generation, "which counts a generation")
+	}
+	d, err := r.Delete(t.Context(), at, kinds.DeleteOptions{GracePeriodSeconds: new(int64(0))})
+	require.NoError(t, err)
+	assert.True(t, d.Removed)
+}
+
+func TestADeletionWithoutGraceLeftIsSeenAsAMarkAndARemoval(t *testing.T) {
+	r := gracefulValves(t, nil)
+	d, err := r.Delete(t.Context(), valveSpec{}.in(t, r), kinds.DeleteOptions{})
+	require.NoError(t, err)
+	assert.True(t, d.Removed)
+	assert.NotNil(t, d.Item.Copy().GetObjectMeta().DeletionTimestamp)
+	assert.EqualValues(t, 1003, d.Version, "created at 1001, marked at 1002")
+}
+
+func TestADryRunOfADeletionWithGraceRemovesNothing(t *testing.T) {
+	r := gracefulValves(t, nil)
+	at := valveSpec{}.in(t, r)
+	d, err := r.Delete(t.Context(), at, kinds.DeleteOptions{DryRun: []string{"All"}})
+	require.NoError(t, err)
+	assert.NotNil(t, d.Item.Copy().GetObjectMeta().DeletionTimestamp)
+	_, err = r.Delete(t.Context(), at, kinds.DeleteOptions{})
+	require.NoError(t, err, "it is still there")
+}
+
+func TestAKindMayOrphanByDefault(t *testing.T) {
+	for name, row := range map[string]struct {
+		policy *meta.DeletionPropagation
+		want   []string
+	}{
+		"no policy":      {nil, []string{meta.FinalizerOrphanDependents}},
+		"the background": {new(meta.DeletePropagationBackground), nil},
+		"the foreground": {new(meta.DeletePropagationForeground), []string{meta.FinalizerDeleteDependents}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := gracefulValves(t, func(d *kinds.Descriptor) { d.Grace, d.OrphansDependents = nil, true })
+			d, err := r.Delete(t.Context(), valveSpec{}.in(t, r), kinds.DeleteOptions{PropagationPolicy: row.policy})
+			require.NoError(t, err)
+			assert.Equal(t, row.want, d.Item.Copy().GetObjectMeta().Finalizers)
+			assert.Equal(t, row.want == nil, d.Removed)
+		})
+	}
+}

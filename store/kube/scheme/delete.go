@@ -1,0 +1,40 @@
+package scheme
+
+import (
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/kubecoord/kubecoord/internal/kinds"
+)
+
+// setDeletion sets how objects of a built-in kind are deleted (upstream: pkg/registry, ReturnDeletedObject of each storage.go,
+// DefaultGarbageCollectionPolicy and CheckGracefulDelete of each strategy.go).
+func setDeletion(d *kinds.Descriptor) {
+	switch d.Group + "/" + d.Name {
+	case "/Namespace", "/PersistentVolume", "/PersistentVolumeClaim", "/PodTemplate", "/ResourceQuota", "/Service", "/ServiceAccount",
+		"storage.k8s.io/CSIDriver", "storage.k8s.io/CSINode", "storage.k8s.io/StorageClass", "storage.k8s.io/VolumeAttachment",
+		"storage.k8s.io/VolumeAttributesClass", "resource.k8s.io/DeviceClass", "resource.k8s.io/ResourceClaim",
+		"resource.k8s.io/ResourceClaimTemplate", "resource.k8s.io/ResourceSlice":
+		d.ReturnsDeleted = true
+	case "/Pod":
+		d.ReturnsDeleted, d.Grace = true, podGrace
+	case "/ReplicationController", "batch/Job":
+		d.OrphansDependents = true
+	}
+}
+
+// podGrace returns the seconds that the containers of a pod get to end. A pod without a node has none.
+func podGrace(obj kinds.Object, requested *int64) int64 {
+	node, _ := at(obj, "spec", "nodeName").(string)
+	phase, _ := at(obj, "status", "phase").(string)
+	if node == "" || phase == string(corev1.PodFailed) || phase == string(corev1.PodSucceeded) {
+		return 0
+	}
+	seconds, _ := at(obj, "spec", "terminationGracePeriodSeconds").(int64)
+	if requested != nil {
+		seconds = *requested
+	}
+	if seconds < 0 {
+		return 1
+	}
+	return seconds
+}
