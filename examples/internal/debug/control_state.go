@@ -11,7 +11,6 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/kubecoord/kubecoord/httpapi"
 	"github.com/kubecoord/kubecoord/httpapi/apitest"
 	"github.com/kubecoord/kubecoord/store"
 	"github.com/kubecoord/kubecoord/store/fixture"
@@ -117,7 +116,7 @@ func (c control) listHistory(w http.ResponseWriter, r *http.Request) error {
 	changes := []change{}
 	complete := true
 	var known []string
-	for _, kind := range httpapi.Kinds() {
+	for _, kind := range c.api.Handler().Kinds() {
 		plural := kind.Registered().Info().Plural
 		known = append(known, plural)
 		if !wants(query.Get("resource"), plural) {

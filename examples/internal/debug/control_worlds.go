@@ -126,7 +126,7 @@ func (c control) resetState(w http.ResponseWriter, r *http.Request) (st *store.S
 		c.ws.loading.Lock()
 		defer c.ws.loading.Unlock()
 		st := store.New(c.ws.empty)
-		if err := fixture.Load(r.Context(), st, fixture.Options{Kinds: httpapi.Kinds()}, source); err != nil {
+		if err := fixture.Load(r.Context(), st, fixture.Options{Kinds: append(httpapi.Kinds(), c.ws.options.API.Kinds...)}, source); err != nil {
 			st.Close()
 			return nil, false, bad(err)
 		}

@@ -72,6 +72,13 @@ func (ws *Worlds) Store() *store.Store { return ws.main.store() }
 // API returns the API of the world at the root, or nil after Close.
 func (ws *Worlds) API() *httpapi.API { return ws.main.handler() }
 
+// Kinds returns the kinds that the world at the root serves, also after Close.
+func (ws *Worlds) Kinds() []store.AnyKind {
+	ws.main.mu.RLock()
+	defer ws.main.mu.RUnlock()
+	return ws.main.now.api.Handler().Kinds()
+}
+
 // newWorld opens a world. The world owns the store; newWorld closes it on an error.
 func (ws *Worlds) newWorld(name string, start *store.Store) (*world, error) {
 	w := &world{ws: ws, name: name, start: start}

@@ -26,12 +26,13 @@ import (
 	"github.com/kubecoord/kubecoord/httpapi/apitest"
 	"github.com/kubecoord/kubecoord/store"
 	"github.com/kubecoord/kubecoord/store/clock"
+	"github.com/kubecoord/kubecoord/store/fixture"
 )
 
 // config is the command line.
 type config struct {
 	serve.Options
-	more      func() ([]store.AnyKind, error) // kinds to serve in addition to httpapi.Kinds, or nil
+	more      func() (More, error) // or nil
 	quota     int64
 	debug     bool
 	clock     string
@@ -42,9 +43,17 @@ type config struct {
 	dumpNow   <-chan os.Signal // dump at each
 }
 
-// Main runs the program of this name. It registers the flags, and more, if not nil, returns the kinds to serve in addition to
-// httpapi.Kinds, once the flags are read.
-func Main(name string, more func() ([]store.AnyKind, error)) {
+// More is what a server has beside httpapi.Kinds.
+type More struct {
+	Kinds []store.AnyKind
+	// Run are controllers that belong to the kinds; see httpapi.Options.Run.
+	Run []func(context.Context, *httpapi.API)
+	// Fixtures are loaded at the start, unless the state of -load has their objects.
+	Fixtures []fixture.Source
+}
+
+// Main runs the program of this name. It registers the flags, and calls more, if it is not nil, once they are read.
+func Main(name string, more func() (More, error)) {
 	c := config{more: more}
 	c.Register(flag.CommandLine)
 	flag.Int64Var(&c.quota, "quota-backend-bytes", 512<<20, "refuse writes that add bytes to more than so many `bytes` of objects; 0: no limit")
@@ -69,6 +78,14 @@ func run(ctx context.Context, out io.Writer, c config) error {
 	if c.quota < 0 {
 		return fmt.Errorf("-quota-backend-bytes %d: must not be negative", c.quota)
 	}
+	var more More
+	if c.more != nil {
+		var err error
+		if more, err = c.more(); err != nil {
+			return err
+		}
+		c.Kinds = more.Kinds
+	}
 	front, err := c.Open()
 	if err != nil {
 		return err
@@ -78,12 +95,8 @@ func run(ctx context.Context, out io.Writer, c config) error {
 		return err
 	}
 	opts := front.API()
-	if c.more != nil {
-		if opts.Kinds, err = c.more(); err != nil {
-			return err
-		}
-	}
-	served, err := newServed(c, opts)
+	opts.Run = more.Run
+	served, err := newServed(c, opts, more.Fixtures...)
 	if err != nil {
 		return err
 	}
@@ -100,13 +113,13 @@ func run(ctx context.Context, out io.Writer, c config) error {
 	dumping, stopped := context.WithCancel(ctx)
 	var dumps sync.WaitGroup
 	if state != nil {
-		dumps.Go(func() { state.dumpOften(dumping, c.dumpNow, c.dumpEvery, served.store) })
+		dumps.Go(func() { state.dumpOften(dumping, c.dumpNow, c.dumpEvery, served) })
 	}
 	source := serve.Source{API: served.api, Store: served.store}
 	err = ln.Serve(ctx, front.Metrics(source, served), served.close)
 	stopped()
 	dumps.Wait()
-	return errors.Join(err, state.dump(served.store()))
+	return errors.Join(err, state.dump(served))
 }
 
 // debugHint says how to see the page.
@@ -144,9 +157,10 @@ type served struct {
 	close func()
 	store func() *store.Store
 	api   func() *httpapi.API // nil after the end of a world
+	kinds func() []store.AnyKind
 }
 
-func newServed(c config, opts httpapi.Options) (served, error) {
+func newServed(c config, opts httpapi.Options, fixtures ...fixture.Source) (served, error) {
 	now, err := newClock(c)
 	if err != nil {
 		return served{}, err
@@ -160,7 +174,7 @@ func newServed(c config, opts httpapi.Options) (served, error) {
 		of.FirstResourceVersion = first
 	}
 	st := store.New(of)
-	if err := loadState(st, append(httpapi.Kinds(), opts.Kinds...), c, first); err != nil {
+	if err := loadState(st, append(httpapi.Kinds(), opts.Kinds...), c, first, fixtures...); err != nil {
 		st.Close()
 		return served{}, err
 	}
@@ -169,7 +183,7 @@ func newServed(c config, opts httpapi.Options) (served, error) {
 		if err != nil {
 			return served{}, err
 		}
-		return served{ws, ws.Close, ws.Store, ws.API}, nil
+		return served{ws, ws.Close, ws.Store, ws.API, ws.Kinds}, nil
 	}
 	if c.Elect {
 		opts.Elect = &candidate.CoordinatorOptions{}
@@ -179,5 +193,5 @@ func newServed(c config, opts httpapi.Options) (served, error) {
 		api.Close()
 		st.Close()
 	}
-	return served{api, end, func() *store.Store { return st }, func() *httpapi.API { return api }}, nil
+	return served{api, end, func() *store.Store { return st }, func() *httpapi.API { return api }, api.Kinds}, nil
 }

@@ -13,19 +13,19 @@ import (
 	"time"
 
 	"github.com/kubecoord/kubecoord/examples/internal/serve"
-	"github.com/kubecoord/kubecoord/httpapi"
 	"github.com/kubecoord/kubecoord/store"
 	"github.com/kubecoord/kubecoord/store/fixture"
 )
 
-// loadState loads the file or the directory of -load, if it is set. It must come before the
+// loadState loads the sources, and the file or the directory of -load, if it is set. It must come before the
 // election starts: a candidate.Coordinator trusts the times of the objects it finds at its
 // start, and treats later ones as new. Objects keep their versions. The store goes on at
 // version first, or at a greater one that it has loaded.
-func loadState(st *store.Store, kinds []store.AnyKind, c config, first uint64) error {
+func loadState(st *store.Store, kinds []store.AnyKind, c config, first uint64, more ...fixture.Source) error {
+	opts := fixture.Options{Kinds: kinds}
 	path := c.load
 	if path == "" {
-		return nil
+		return fixture.Load(context.Background(), st, opts, more...)
 	}
 	info, err := os.Stat(path)
 	if err != nil {
@@ -40,7 +40,11 @@ func loadState(st *store.Store, kinds []store.AnyKind, c config, first uint64) e
 	if c.known {
 		source = fixture.SkipUnknown(source)
 	}
-	if err := fixture.Load(context.Background(), st, fixture.Options{Kinds: kinds}, source); err != nil {
+	err = fixture.Load(context.Background(), st, opts, append(more, source)...)
+	if len(more) > 0 && errors.Is(err, store.ErrAlreadyExists) { // a dump has what an earlier start has loaded
+		err = fixture.Load(context.Background(), st, opts, source)
+	}
+	if err != nil {
 		return fmt.Errorf("-load %s: %w", path, err)
 	}
 	if first == 0 {
@@ -86,7 +90,7 @@ func newStateFile(name string) (*stateFile, error) {
 	if name == "" {
 		return nil, nil
 	}
-	f := &stateFile{name: name, form: fixture.DumpOptions{Kinds: httpapi.Kinds()}}
+	f := &stateFile{name: name}
 	switch filepath.Ext(name) {
 	case ".yaml", ".yml":
 	case ".json":
@@ -107,11 +111,13 @@ func newStateFile(name string) (*stateFile, error) {
 }
 
 // dump replaces the file.
-func (f *stateFile) dump(st *store.Store) error {
+func (f *stateFile) dump(s served) error {
 	if f == nil {
 		return nil
 	}
-	err := serve.ReplaceFile(f.name, func(w io.Writer) error { return fixture.Dump(w, st, f.form) })
+	form := f.form
+	form.Kinds = s.kinds()
+	err := serve.ReplaceFile(f.name, func(w io.Writer) error { return fixture.Dump(w, s.store(), form) })
 	if err != nil {
 		return fmt.Errorf("-dump: %w", err)
 	}
@@ -120,7 +126,7 @@ func (f *stateFile) dump(st *store.Store) error {
 
 // dumpOften dumps at each signal and, if every is not 0, so often, until the context ends. A
 // dump that fails is logged, since a later one may succeed.
-func (f *stateFile) dumpOften(ctx context.Context, signals <-chan os.Signal, every time.Duration, st func() *store.Store) {
+func (f *stateFile) dumpOften(ctx context.Context, signals <-chan os.Signal, every time.Duration, s served) {
 	var ticks <-chan time.Time
 	if every > 0 {
 		ticker := time.NewTicker(every)
@@ -134,7 +140,7 @@ func (f *stateFile) dumpOften(ctx context.Context, signals <-chan os.Signal, eve
 		case <-ctx.Done():
 			return
 		}
-		if err := f.dump(st()); err != nil {
+		if err := f.dump(s); err != nil {
 			log.Print(err)
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/kubecoord/kubecoord/httpapi"
+	"github.com/kubecoord/kubecoord/store"
 )
 
 // The file of -authorize is a table of our own. Upstream's file, that of ABAC, can name neither
@@ -51,20 +52,20 @@ func everywhere() []rule {
 }
 
 // readRules reads the file of -authorize.
-func readRules(file string) ([]rule, error) {
+func readRules(file string, kinds []store.AnyKind) ([]rule, error) {
 	f, err := os.Open(file)
 	if err != nil {
 		return nil, fmt.Errorf("-authorize: %w", err)
 	}
 	defer f.Close()
-	rules, err := parseRules(f)
+	rules, err := parseRules(f, resources(kinds))
 	if err != nil {
 		return nil, fmt.Errorf("-authorize: %s: %w", file, err)
 	}
 	return append(everywhere(), rules...), nil
 }
 
-func parseRules(in io.Reader) (rules []rule, err error) {
+func parseRules(in io.Reader, resources []string) (rules []rule, err error) {
 	lines := bufio.NewScanner(in)
 	n := 1
 	for ; lines.Scan(); n++ {
@@ -75,7 +76,7 @@ func parseRules(in io.Reader) (rules []rule, err error) {
 		if len(columns) == 0 {
 			continue
 		}
-		r, err := parseRule(columns)
+		r, err := parseRule(columns, resources)
 		if err != nil {
 			return nil, fmt.Errorf("line %d: %w", n, err)
 		}
@@ -91,7 +92,7 @@ func parseRules(in io.Reader) (rules []rule, err error) {
 	}
 }
 
-func parseRule(columns []string) (r rule, err error) {
+func parseRule(columns, resources []string) (r rule, err error) {
 	r.subject = columns[0]
 	if kind, name, _ := strings.Cut(r.subject, ":"); kind != "user" && kind != "group" || name == "" {
 		return r, fmt.Errorf("got %q, want user:NAME or group:NAME", r.subject)
@@ -111,7 +112,7 @@ func parseRule(columns []string) (r rule, err error) {
 		r.resources, err = parseList("path", columns[2], nil)
 		return r, err
 	}
-	if r.resources, err = parseList("resource", columns[2], resources()); err != nil {
+	if r.resources, err = parseList("resource", columns[2], resources); err != nil {
 		return r, err
 	}
 	if r.namespaces, err = parseList("namespace", columns[3], nil); err != nil {
@@ -128,9 +129,12 @@ func columnsOf(paths bool) []string {
 	return []string{"WHO", "VERBS", "RESOURCES", "NAMESPACES", "NAMES"}
 }
 
-// resources returns the resources that are served.
-func resources() (all []string) {
-	for _, kind := range httpapi.Kinds() {
+// resources returns the resources that are served, or nil if objects define more.
+func resources(kinds []store.AnyKind) (all []string) {
+	for _, kind := range kinds {
+		if kind.Registered().DefinesKinds() {
+			return nil
+		}
 		all = append(all, kind.Registered().Info().Plural)
 	}
 	return all
@@ -194,7 +198,7 @@ func (o *Options) openAuthorizer() (httpapi.Authorizer, error) {
 	if o.TokenFile == "" && o.ClientCA == "" {
 		return nil, fmt.Errorf("-authorize: needs -token-file or -client-ca, which name the users")
 	}
-	rules, err := reload(func() ([]rule, error) { return readRules(o.Authorize) }, o.Authorize)
+	rules, err := reload(func() ([]rule, error) { return readRules(o.Authorize, o.all()) }, o.Authorize)
 	if err != nil {
 		return nil, err
 	}

@@ -26,7 +26,7 @@ group:system:authenticated list       endpoints          public         *
 `
 
 func TestTableAllowsOnlyWhatItsLinesSay(t *testing.T) {
-	rules, err := parseRules(strings.NewReader(table))
+	rules, err := parseRules(strings.NewReader(table), resources(httpapi.Kinds()))
 	require.NoError(t, err)
 	rules = append(everywhere(), rules...)
 	const v1 = "/apis/coordination.k8s.io/v1"
@@ -107,7 +107,7 @@ func TestTableWithAMistakeIsRefusedWithItsLine(t *testing.T) {
 		"user:a get /a*b":            `line 1: path: got "/a*b", want * only at the end`,
 		"user:a get leases a " + strings.Repeat("x", 1<<17): "line 1: longer than 65536 bytes",
 	} {
-		_, err := parseRules(strings.NewReader(text))
+		_, err := parseRules(strings.NewReader(text), resources(httpapi.Kinds()))
 		assert.ErrorContains(t, err, want, "%.60q", text)
 	}
 	file := filepath.Join(t.TempDir(), "table")

@@ -20,6 +20,7 @@ type metrics struct {
 	etcd      series[durations]
 	failures  counters // of etcd
 	resources []served
+	kinds     []store.AnyKind // that the server starts with
 	start     time.Time
 }
 
@@ -27,13 +28,13 @@ type metrics struct {
 // series.
 type served struct{ group, version, resource string }
 
-func newMetrics() *metrics {
-	m := &metrics{start: time.Now()}
+func newMetrics(kinds []store.AnyKind) *metrics {
+	m := &metrics{start: time.Now(), kinds: kinds}
 	m.durations.labels = []string{"verb", "dry_run", "group", "version", "resource", "subresource", "scope", "component"}
 	m.requests.labels = append(slices.Clip(m.durations.labels), "code")
 	m.etcd.labels = []string{"operation", "group", "resource"}
 	m.failures.labels = m.etcd.labels
-	for _, kind := range httpapi.Kinds() {
+	for _, kind := range kinds {
 		info := kind.Registered().Info()
 		for _, v := range info.Versions {
 			m.resources = append(m.resources, served{info.Group, v.Name, info.Plural})
@@ -189,7 +190,7 @@ func apiText(t *metricText, s httpapi.Stats) {
 func (m *metrics) storeText(ctx context.Context, t *metricText, from Source) {
 	st := from.Store()
 	t.family("apiserver_resource_objects", "gauge", "Number of stored objects at the time of last check split by kind. In case of a fetching error, the value will be -1.")
-	for _, kind := range httpapi.Kinds() {
+	for _, kind := range m.kinds {
 		info := kind.Registered().Info()
 		t.sample("apiserver_resource_objects", float64(st.Len(kind)), "group", info.Group, "resource", info.Plural)
 	}
@@ -221,7 +222,7 @@ func (m *metrics) storeText(ctx context.Context, t *metricText, from Source) {
 // prefix of all keys.
 func (f *Front) Etcd(operation, key string, took time.Duration, err error) {
 	group, resource := "", ""
-	for _, kind := range httpapi.Kinds() {
+	for _, kind := range f.metrics.kinds {
 		if info := kind.Registered().Info(); strings.HasPrefix(key, info.StoragePrefix+"/") {
 			group, resource = info.Group, info.Plural
 		}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/kubecoord/kubecoord/httpapi"
+	"github.com/kubecoord/kubecoord/store"
 )
 
 // Options is the part of the command line that servers share.
@@ -28,8 +29,13 @@ type Options struct {
 	Insecure     bool
 	Kubeconfig   string
 	Elect        bool
+	// Kinds are served beside httpapi.Kinds. No flag sets them.
+	Kinds []store.AnyKind
 	limits
 }
+
+// all returns the kinds that are served at the start.
+func (o *Options) all() []store.AnyKind { return append(httpapi.Kinds(), o.Kinds...) }
 
 // Register adds the flags, and sets the options to their defaults.
 func (o *Options) Register(f *flag.FlagSet) {
@@ -69,7 +75,7 @@ func (o Options) Open() (f *Front, err error) {
 	if o.History < 1 {
 		return nil, fmt.Errorf("-history %d: must be at least 1", o.History)
 	}
-	f = &Front{Options: o, metrics: newMetrics()}
+	f = &Front{Options: o, metrics: newMetrics(o.all())}
 	if f.authenticate, err = o.openAuthenticator(); err != nil {
 		return nil, err
 	}
@@ -107,7 +113,7 @@ func (o *Options) checkExposure() error {
 
 // API returns the options of an API behind the Front: authentication, limits and the log.
 func (f *Front) API() httpapi.Options {
-	opts := httpapi.Options{Authenticate: f.authenticate, Authorize: f.authorize, Log: f.log}
+	opts := httpapi.Options{Authenticate: f.authenticate, Authorize: f.authorize, Log: f.log, Kinds: f.Kinds}
 	f.limits.options(&opts, f.Address)
 	opts.Hosts = append(opts.Hosts, f.hosts...)
 	return opts

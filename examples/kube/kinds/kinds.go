@@ -9,6 +9,7 @@ import (
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 
 	"github.com/kubecoord/kubecoord/store"
+	"github.com/kubecoord/kubecoord/store/fixture"
 	"github.com/kubecoord/kubecoord/store/kube/crd"
 	"github.com/kubecoord/kubecoord/store/kube/scheme"
 )
@@ -22,10 +23,11 @@ type Flags struct {
 // Register adds the flags. of is the default of -kinds.
 func (f *Flags) Register(set *flag.FlagSet, of string) {
 	set.StringVar(&f.of, "kinds", of, "serve `client-go`, which is all kinds of its scheme, or nothing but Leases, LeaseCandidates and Endpoints")
-	set.StringVar(&f.crds, "crds", "", "serve the kinds of the CustomResourceDefinitions in this `directory` too")
+	set.StringVar(&f.crds, "crds", "", "begin with the CustomResourceDefinitions in this `directory`")
 }
 
-// Kinds returns the kinds to serve beside httpapi.Kinds.
+// Kinds returns the kinds to serve beside httpapi.Kinds, CustomResourceDefinition among them. crd.Run serves what its objects
+// define.
 func (f *Flags) Kinds() (all []store.AnyKind, err error) {
 	switch f.of {
 	case "":
@@ -36,12 +38,13 @@ func (f *Flags) Kinds() (all []store.AnyKind, err error) {
 	default:
 		return nil, fmt.Errorf("-kinds: got %q, want client-go or nothing", f.of)
 	}
-	if f.crds != "" {
-		defined, err := crd.Read(os.DirFS(f.crds))
-		if err != nil {
-			return nil, fmt.Errorf("-crds %s: %w", f.crds, err)
-		}
-		all = append(all, defined...)
+	return append(all, crd.Definitions()), nil
+}
+
+// Definitions returns the files of -crds.
+func (f *Flags) Definitions() []fixture.Source {
+	if f.crds == "" {
+		return nil
 	}
-	return all, nil
+	return []fixture.Source{fixture.SkipUnknown(fixture.FS(os.DirFS(f.crds)))}
 }

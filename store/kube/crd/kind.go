@@ -44,6 +44,9 @@ func kindOf(crd *apiextensionsv1.CustomResourceDefinition) (*kind, error) {
 		d.Versions[i].Unserved = !v.Served
 		if i == 0 {
 			d.Status = v.Subresources != nil && v.Subresources.Status != nil
+			if v.Subresources != nil && v.Subresources.Scale != nil {
+				d.Subresources = []kinds.Subresource{scaleOf(v.Subresources.Scale)}
+			}
 			d.Columns = columns(v.AdditionalPrinterColumns)
 			d.SelectableFields = selectableFields(v.SelectableFields)
 		} else {

@@ -3,10 +3,86 @@ package crd
 import (
 	"fmt"
 	"math"
+	"sync"
 
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	upstream "k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/kubecoord/kubecoord/internal/kinds"
+	"github.com/kubecoord/kubecoord/store"
+	"github.com/kubecoord/kubecoord/store/meta"
 )
+
+// scaleBody is the body of the subresource scale (API reference, "Scale v1 autoscaling").
+type scaleBody struct {
+	meta.TypeMeta   `json:",inline"`
+	meta.ObjectMeta `json:"metadata" protobuf:"1"`
+	Spec            scaleSpec   `json:"spec" protobuf:"2"`
+	Status          scaleStatus `json:"status" protobuf:"3"`
+}
+
+type scaleSpec struct {
+	Replicas int32 `json:"replicas,omitempty" protobuf:"1"`
+}
+
+type scaleStatus struct {
+	Replicas int32  `json:"replicas" protobuf:"1"`
+	Selector string `json:"selector,omitempty" protobuf:"2"`
+}
+
+// scaleKind is made once per process.
+var scaleKind = sync.OnceValue(func() *kinds.Kind {
+	k, err := kinds.NewKind(kinds.Descriptor{
+		Group: "autoscaling", Name: "Scale", Native: true, UnconditionalUpdate: true,
+		New: func() kinds.Object { return new(scaleBody) }, Versions: []kinds.Version{{Name: "v1"}},
+	})
+	if err != nil {
+		panic(err) // cannot be: the descriptor is constant
+	}
+	return k
+})
+
+// scaleOf returns the subresource scale of a version (upstream: registry/customresource, etcd.go).
+func scaleOf(of *apiextensionsv1.CustomResourceSubresourceScale) kinds.Subresource {
+	replicas := fieldsOf(of.SpecReplicasPath)
+	return kinds.Subresource{
+		Name: "scale", Body: scaleKind(), Verbs: []string{"get", "patch", "update"}, Member: replicas,
+		Read: func(parent kinds.Object) (kinds.Object, error) { return readScale(parent.(*store.Unstructured), of) },
+		Write: func(parent, body kinds.Object) error {
+			u := parent.(*store.Unstructured)
+			if u.Content == nil {
+				u.Content = map[string]any{}
+			}
+			return unstructured.SetNestedField(u.Content, int64(body.(*scaleBody).Spec.Replicas), replicas...)
+		},
+	}
+}
+
+// readScale returns the scale of an object.
+func readScale(u *store.Unstructured, of *apiextensionsv1.CustomResourceSubresourceScale) (*scaleBody, error) {
+	spec, found, err := unstructured.NestedInt64(u.Content, fieldsOf(of.SpecReplicasPath)...)
+	if err != nil {
+		return nil, err
+	}
+	if !found {
+		return nil, meta.NewInternalError(fmt.Errorf("the spec replicas field %q does not exist", of.SpecReplicasPath))
+	}
+	status, _, err := unstructured.NestedInt64(u.Content, fieldsOf(of.StatusReplicasPath)...)
+	if err != nil {
+		return nil, err
+	}
+	s := &scaleBody{
+		ObjectMeta: meta.ObjectMeta{
+			Name: u.Name, Namespace: u.Namespace, UID: u.UID, ResourceVersion: u.ResourceVersion, CreationTimestamp: u.CreationTimestamp,
+		},
+		Spec: scaleSpec{int32(spec)}, Status: scaleStatus{Replicas: int32(status)},
+	}
+	if p := of.LabelSelectorPath; p != nil && *p != "" {
+		s.Status.Selector, _, err = unstructured.NestedString(u.Content, fieldsOf(*p)...)
+	}
+	return s, err
+}
 
 // checkScale validates the fields of the scale subresource (upstream: registry/customresource, validator.go). spec is false
 // for a write of the status.

@@ -27,9 +27,11 @@ func (b *builder) body(group, version, kind string) (*kinds.Kind, *objectType, e
 	if err != nil {
 		return nil, nil, err
 	}
-	k, err := kinds.NewKind(kinds.Descriptor{
+	d := kinds.Descriptor{
 		Group: group, Name: kind, New: newObject, Versions: []kinds.Version{v}, Native: true, UnconditionalUpdate: true, Default: b.defaulter(t),
-	})
+	}
+	table(&d, t)
+	k, err := kinds.NewKind(d)
 	return k, t, err
 }
 
@@ -42,7 +44,10 @@ func (t *objectType) statusSubresource(r served) kinds.Subresource {
 			return err
 		}
 		m, b := parent.GetObjectMeta(), body.GetObjectMeta()
-		m.Labels, m.Annotations, m.Finalizers, m.OwnerReferences = b.Labels, b.Annotations, b.Finalizers, b.OwnerReferences
+		m.Labels, m.Annotations, m.Finalizers = b.Labels, b.Annotations, b.Finalizers
+		if r.kind != "Pod" {
+			m.OwnerReferences = b.OwnerReferences
+		}
 		if r.statusUpdate != nil && before != nil {
 			t.change(parent, func(obj runtime.Object) { r.statusUpdate(obj, before) })
 		}

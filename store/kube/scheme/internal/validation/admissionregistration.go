@@ -48,6 +48,8 @@ func validateAdmission(e *errs, subresource string, obj, old runtime.Object) boo
 		} else {
 			validatingPolicy(e, p, o)
 		}
+	case *admissionv1.MutatingAdmissionPolicy:
+		mutatingPolicy(e, p, &o.Spec)
 	case *admissionv1.ValidatingAdmissionPolicyBinding:
 		s := &o.Spec
 		policyName(e, p.Child("policyName"), s.PolicyName)
@@ -305,34 +307,9 @@ func matchConditions(e *errs, p loc, list []admissionv1.MatchCondition) {
 
 func validatingPolicy(e *errs, p loc, o *admissionv1.ValidatingAdmissionPolicy) {
 	s := &o.Spec
-	if s.FailurePolicy == nil {
-		e.required(p.Child("failurePolicy"), "")
-	}
-	optionalOneOf(e, p.Child("failurePolicy"), s.FailurePolicy, admissionv1.Fail, admissionv1.Ignore)
-	if s.ParamKind != nil {
-		paramKind(e, p.Child("paramKind"), s.ParamKind)
-	}
-	constraints := p.Child("matchConstraints")
-	if s.MatchConstraints == nil {
-		e.required(constraints, "")
-	} else {
-		matchResources(e, constraints, s.MatchConstraints)
-		if len(s.MatchConstraints.ResourceRules) == 0 {
-			e.required(constraints.Child("resourceRules"), "")
-		}
-	}
+	policyMatching(e, p, s.FailurePolicy, s.ParamKind, s.MatchConstraints)
 	matchConditions(e, p.Child("matchConditions"), s.MatchConditions)
-	for i, v := range s.Variables {
-		p := p.Child("variables").Index(i)
-		if strings.TrimSpace(v.Name) == "" {
-			e.required(p.Child("name"), "name is not specified")
-		} else if !celIdentifier(v.Name) {
-			e.invalid(p.Child("name"), v.Name, "must be a valid CEL identifier")
-		}
-		if strings.TrimSpace(v.Expression) == "" {
-			e.required(p.Child("expression"), "expression is not specified")
-		}
-	}
+	variables(e, p.Child("variables"), s.Variables)
 	if len(s.Validations)+len(s.AuditAnnotations) == 0 {
 		const detail = "validations or auditAnnotations must contain at least one item"
 		e.required(p.Child("validations"), detail)
@@ -343,6 +320,85 @@ func validatingPolicy(e *errs, p loc, o *admissionv1.ValidatingAdmissionPolicy) 
 		policyValidation(e, p.Child("validations").Index(i), &s.Validations[i])
 	}
 	auditAnnotations(e, p.Child("auditAnnotations"), o.Name, s.AuditAnnotations)
+}
+
+// policyMatching checks what policies of both sorts have first.
+func policyMatching(e *errs, p loc, failure *admissionv1.FailurePolicyType, kind *admissionv1.ParamKind, constraints *admissionv1.MatchResources) {
+	if failure == nil {
+		e.required(p.Child("failurePolicy"), "")
+	}
+	optionalOneOf(e, p.Child("failurePolicy"), failure, admissionv1.Fail, admissionv1.Ignore)
+	if kind != nil {
+		paramKind(e, p.Child("paramKind"), kind)
+	}
+	if p = p.Child("matchConstraints"); constraints == nil {
+		e.required(p, "")
+		return
+	}
+	matchResources(e, p, constraints)
+	if len(constraints.ResourceRules) == 0 {
+		e.required(p.Child("resourceRules"), "")
+	}
+}
+
+func variables(e *errs, p loc, list []admissionv1.Variable) {
+	for i, v := range list {
+		p := p.Index(i)
+		if strings.TrimSpace(v.Name) == "" {
+			e.required(p.Child("name"), "name is not specified")
+		} else if !celIdentifier(v.Name) {
+			e.invalid(p.Child("name"), v.Name, "must be a valid CEL identifier")
+		}
+		if strings.TrimSpace(v.Expression) == "" {
+			e.required(p.Child("expression"), "expression is not specified")
+		}
+	}
+}
+
+func mutatingPolicy(e *errs, p loc, s *admissionv1.MutatingAdmissionPolicySpec) {
+	policyMatching(e, p, s.FailurePolicy, s.ParamKind, s.MatchConstraints)
+	for _, r := range deref(s.MatchConstraints).ResourceRules {
+		for _, operation := range r.Operations {
+			oneOf(e, p.Child("matchConstraints", "resourceRules", "operations"), operation,
+				admissionv1.OperationAll, admissionv1.Connect, admissionv1.Create, admissionv1.Update)
+		}
+	}
+	matchConditions(e, p.Child("matchConditions"), s.MatchConditions)
+	variables(e, p.Child("variables"), s.Variables)
+	if len(s.Mutations) == 0 {
+		e.required(p.Child("mutations"), "mutations must contain at least one item")
+	}
+	for i := range s.Mutations {
+		mutation(e, p.Child("mutations").Index(i), &s.Mutations[i])
+	}
+	requiredOneOf(e, p.Child("reinvocationPolicy"), s.ReinvocationPolicy, admissionv1.IfNeededReinvocationPolicy, admissionv1.NeverReinvocationPolicy)
+}
+
+// mutation checks that a mutation has the member of its type, but not the expression in it.
+func mutation(e *errs, p loc, m *admissionv1.Mutation) {
+	apply, patch := p.Child("applyConfiguration"), p.Child("jsonPatch")
+	switch m.PatchType {
+	case admissionv1.PatchTypeJSONPatch:
+		if m.JSONPatch == nil {
+			e.required(patch, "must be specified when patchType is JSONPatch")
+		} else {
+			e.present(patch.Child("expression"), strings.TrimSpace(m.JSONPatch.Expression))
+		}
+		if m.ApplyConfiguration != nil {
+			e.invalid(apply, "{applyConfiguration}", "must not be specified when patchType is JSONPatch")
+		}
+	case admissionv1.PatchTypeApplyConfiguration:
+		if m.ApplyConfiguration == nil {
+			e.required(apply, "must be specified when patchType is ApplyConfiguration")
+		} else {
+			e.present(apply.Child("expression"), strings.TrimSpace(m.ApplyConfiguration.Expression))
+		}
+		if m.JSONPatch != nil {
+			e.invalid(patch, "{jsonPatch}", "must not be specified when patchType is ApplyConfiguration")
+		}
+	default:
+		requiredOneOf(e, p.Child("patchType"), m.PatchType, admissionv1.PatchTypeApplyConfiguration, admissionv1.PatchTypeJSONPatch)
+	}
 }
 
 // celIdentifier reports whether a variable of CEL may have a name.

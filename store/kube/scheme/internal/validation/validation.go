@@ -14,9 +14,8 @@
 //     volumes of containers, the claims for extended and node resources.
 //   - Node: spec.configSource, status.config, the annotation preferAvoidPods.
 //   - HorizontalPodAutoscaler of autoscaling/v1: metrics and behaviour in annotations.
-//   - ValidatingWebhookConfiguration, MutatingWebhookConfiguration, ValidatingAdmissionPolicy: CEL expressions; in the status of a
-//     policy the type checking. ValidatingAdmissionPolicyBinding: whether the user may read the parameters.
-//   - MutatingAdmissionPolicy: nothing is checked.
+//   - ValidatingWebhookConfiguration, MutatingWebhookConfiguration, ValidatingAdmissionPolicy, MutatingAdmissionPolicy: CEL
+//     expressions; in the status of a policy the type checking. Their bindings: whether the user may read the parameters.
 //   - FlowSchema, PriorityLevelConfiguration: that the mandatory ones (exempt, catch-all) have their fixed specs.
 //   - ResourceClaim, ResourceClaimTemplate, DeviceClass: CEL expressions; capacity requests. In the status of a claim: a new
 //     allocation, and the devices. DeviceClass: extendedResourceName.

@@ -194,7 +194,9 @@ func ask(t *testing.T, server *recorded.Server, c *testCase) []recorded.Cause {
 // play compares our errors with the recorded ones. Upstream's order of errors about entries of a map is random, so only the
 // errors of equal fields must be in order.
 func play(t *testing.T, c *testCase) {
-	if slices.ContainsFunc(c.want, func(c recorded.Cause) bool { return c.Reason == "failed" || strings.Contains(c.Message, "compilation failed") }) {
+	if slices.ContainsFunc(c.want, func(c recorded.Cause) bool {
+		return c.Reason == "failed" || strings.Contains(c.Message, "compilation failed")
+	}) {
 		return // the body is not decoded, upstream panics, or CEL has something to say
 	}
 	// Upstream checks metadata up to four times in an update; the root module does so once.
