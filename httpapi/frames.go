@@ -12,7 +12,11 @@ import (
 // frames finds the last frames that watches send, by form and version, so that a frame is
 // made once for all of them. It lives as long as a watch sends it, and then until the next
 // garbage collection.
-type frames [4][256]atomic.Pointer[weak.Pointer[frame]]
+type frames struct {
+	table atomic.Pointer[frameTable] // nil until the first use
+}
+
+type frameTable [4][256]atomic.Pointer[weak.Pointer[frame]]
 
 // frame is an encoded event. A watch must keep it alive while it sends the chunk.
 type frame struct {
@@ -35,7 +39,12 @@ func (f *frames) get(key frameKey, encode func() (chunk, error)) (*frame, error)
 	if key.as.Kind != "" {
 		form += 2
 	}
-	slot := &f[form][key.item.Version()%uint64(len(f[form]))]
+	table := f.table.Load()
+	if table == nil {
+		f.table.CompareAndSwap(nil, new(frameTable))
+		table = f.table.Load()
+	}
+	slot := &table[form][key.item.Version()%uint64(len(table[form]))]
 	for made := (*frame)(nil); ; {
 		last := slot.Load()
 		if last != nil {

@@ -27,8 +27,8 @@ type served struct {
 
 // newServed returns the state with these kinds, each once. now is the time of the OpenAPI documents.
 func newServed(all []store.AnyKind, now func() time.Time) (*served, error) {
-	s := &served{}
-	var registered []*kinds.Kind
+	s := &served{kinds: make([]store.AnyKind, 0, len(all))}
+	registered := make([]*kinds.Kind, 0, len(all))
 	for _, k := range all {
 		kind := k.Registered()
 		if slices.Contains(registered, kind) {
@@ -79,7 +79,7 @@ func (d definedKind) Registered() *kinds.Kind { return d.kind }
 // name, are its own matter.
 func (a *API) serveDefined(ctx context.Context) {
 	var all []store.AnyKind
-	for _, definer := range a.Kinds() {
+	for _, definer := range a.served.Load().kinds {
 		k := definer.Registered()
 		if !k.DefinesKinds() {
 			continue

@@ -16,7 +16,7 @@ import (
 // more, which costs only memory. Any goroutine may use a Table.
 type Table struct {
 	seed  maphash.Seed
-	slots [slots]atomic.Pointer[any]
+	slots atomic.Pointer[[slots]atomic.Pointer[any]] // nil until the first use
 }
 
 // The size of a table, and the limits of a value in it: it stays in the table after the last
@@ -35,7 +35,12 @@ func New() *Table { return &Table{seed: maphash.MakeSeed()} }
 // find returns the value in the slot of hash, if it is the same as the wanted one. If not, it
 // calls keep, and puts the result into the slot.
 func find[T any](t *Table, hash uint64, same func(T) bool, keep func() T) T {
-	slot := &t.slots[hash%slots]
+	all := t.slots.Load()
+	if all == nil {
+		t.slots.CompareAndSwap(nil, new([slots]atomic.Pointer[any]))
+		all = t.slots.Load()
+	}
+	slot := &all[hash%slots]
 	if have := slot.Load(); have != nil {
 		if found, ok := (*have).(T); ok && same(found) {
 			return found

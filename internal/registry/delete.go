@@ -133,10 +133,20 @@ func (r *Resource) grace(current *Item, opts kinds.DeleteOptions) (seconds int64
 		return seconds, graceful, false
 	}
 	left, asked := m.DeletionGracePeriodSeconds, opts.GracePeriodSeconds
-	if left == nil || asked == nil || *asked >= *left {
+	if left == nil || *left == 0 {
+		return 0, false, false // its finalizers are left
+	}
+	if asked != nil && *asked < 0 {
+		asked = new(int64(1))
+	}
+	if asked == nil || *asked >= *left {
 		return 0, false, true
 	}
-	return max(*asked, 0), true, false
+	seconds = *asked
+	if end := m.DeletionTimestamp.Add(time.Duration(seconds-*left) * time.Second); end.Before(r.st.now()) {
+		seconds = min(seconds, 1)
+	}
+	return seconds, true, false
 }
 
 // beginDeletion makes the next state of an object whose kind decides how its deletion begins. It reports whether it did.
@@ -252,7 +262,9 @@ func (st *Store) markDeleting(m *meta.ObjectMeta, seconds int64) {
 		m.Generation++
 	}
 	if left := m.DeletionGracePeriodSeconds; m.DeletionTimestamp != nil && left != nil && *left > 0 {
-		end = m.DeletionTimestamp.Add(time.Duration(seconds-*left) * time.Second)
+		if end = m.DeletionTimestamp.Add(time.Duration(seconds-*left) * time.Second); end.Before(st.now()) {
+			end = st.now()
+		}
 	}
 	if m.DeletionTimestamp == nil || m.DeletionTimestamp.After(end) {
 		m.DeletionTimestamp = new(meta.NewTime(end))
