@@ -119,6 +119,18 @@ func (k *Kind) empty() any {
 	return k.versions[0].empty()
 }
 
+// Size returns how many bytes a real server stores for an object, or more if that is at most most. Only a Serializer knows
+// how long a message is, and takes long.
+func (k *Kind) Size(o Object, most int) int {
+	size := k.Type().Size(o)
+	if v := &k.versions[0]; size > most && v.serializer != nil && v.hasProto() {
+		if message, err := k.Append(nil, o, 0, Protobuf); err == nil {
+			return len(message)
+		}
+	}
+	return size
+}
+
 // Decode decodes a JSON document into the shape of a version, as it decodes the body of a request of that kind.
 func (k *Kind) Decode(version int, data []byte, strict bool) (Object, []error, error) {
 	var d decoded

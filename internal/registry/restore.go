@@ -47,7 +47,7 @@ func (r *Resource) PrepareRestore(o kinds.Object, req Request) (*Restored, error
 	if errs := r.Kind.ValidateCreate(req.Version, o); len(errs) > 0 {
 		return nil, errs.Status(r.Kind.GroupKind(), m.Name)
 	}
-	size := r.Kind.Type().Size(o)
+	size := r.Kind.Size(o, maxObject)
 	if size > maxObject {
 		return nil, fmt.Errorf("the object is larger than %d bytes", maxObject)
 	}
