@@ -56,7 +56,7 @@ func (b *builder) builtin(r served) (*kinds.Kind, error) {
 		}
 	}
 	for i := range d.Subresources {
-		if s := &d.Subresources[i]; s.Body == nil {
+		if s := &d.Subresources[i]; s.Body == nil && s.Validate == nil {
 			s.Validate = t.validate(s.Name)
 		}
 	}

@@ -170,6 +170,9 @@ func updateDaemonSet(d, old *appsv1.DaemonSet) {
 	setTemplateGeneration(d, generation)
 }
 
+// daemonSetStatus keeps the generation of the template, which upstream is a part of the spec.
+func daemonSetStatus(d, old *appsv1.DaemonSet) { setTemplateGeneration(d, templateGeneration(old)) }
+
 // templateGeneration returns the generation of the template, which apps/v1 has in an annotation.
 func templateGeneration(d *appsv1.DaemonSet) int64 {
 	generation, _ := strconv.ParseInt(d.Annotations[appsv1.DeprecatedTemplateGeneration], 10, 64)

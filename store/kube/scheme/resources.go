@@ -99,7 +99,7 @@ func groupResources() []served {
 
 		{group: "apps", version: v, kind: "ControllerRevision", plural: "controllerrevisions"},
 		{group: "apps", version: v, kind: "DaemonSet", plural: "daemonsets", short: []string{"ds"}, categories: all(), status: true, counts: spec(),
-			create: onCreate(createDaemonSet), update: onUpdate(updateDaemonSet)},
+			create: onCreate(createDaemonSet), update: onUpdate(updateDaemonSet), statusUpdate: onUpdate(daemonSetStatus)},
 		{group: "apps", version: v, kind: "Deployment", plural: "deployments", short: []string{"deploy"}, categories: all(), status: true,
 			counts: []string{"spec", annotations}, statusUpdate: onUpdate(deploymentStatus), subresources: scale},
 		{group: "apps", version: v, kind: "ReplicaSet", plural: "replicasets", short: []string{"rs"}, categories: all(), status: true, counts: spec(), subresources: scale},
@@ -117,7 +117,7 @@ func groupResources() []served {
 
 		{group: "discovery.k8s.io", version: v, kind: "EndpointSlice", plural: "endpointslices", counts: []string{"addressType", "endpoints", "ports", labels}, create: onCreate(createEndpointSlice), update: onUpdate(updateEndpointSlice)},
 
-		{group: "events.k8s.io", version: v, kind: "Event", plural: "events", short: []string{"ev"}, creates: true, name: validate.NameIsPathSegment, fields: groupEventFields()},
+		{group: "events.k8s.io", version: v, kind: "Event", plural: "events", short: []string{"ev"}, creates: true, fields: groupEventFields()},
 
 		{group: flow, version: v, kind: "FlowSchema", plural: "flowschemas", cluster: true, status: true, ownStatus: true, counts: spec()},
 		{group: flow, version: v, kind: "PriorityLevelConfiguration", plural: "prioritylevelconfigurations", cluster: true, status: true, ownStatus: true, counts: spec()},
@@ -130,7 +130,7 @@ func groupResources() []served {
 
 		{group: "node.k8s.io", version: v, kind: "RuntimeClass", plural: "runtimeclasses", cluster: true, creates: true, needsVersion: true},
 
-		{group: "policy", version: v, kind: "PodDisruptionBudget", plural: "poddisruptionbudgets", short: []string{"pdb"}, status: true, needsVersion: true, counts: spec()},
+		{group: "policy", version: v, kind: "PodDisruptionBudget", plural: "poddisruptionbudgets", short: []string{"pdb"}, status: true, needsVersion: true, name: validate.NameIsPathSegment, counts: spec()},
 
 		{group: rbac, version: v, kind: "ClusterRole", plural: "clusterroles", cluster: true, creates: true, name: validate.NameIsPathSegment},
 		{group: rbac, version: v, kind: "ClusterRoleBinding", plural: "clusterrolebindings", cluster: true, creates: true, name: validate.NameIsPathSegment},
