@@ -38,6 +38,9 @@ type Descriptor struct {
 	ValidateMetadataOnUpdate            bool
 	// StatusOnCreate lets a create set the status of a kind with Status, as Nodes do.
 	StatusOnCreate bool
+	// Holds reports whether a deleted object stays without finalizers in its metadata, as a Namespace with some in its spec.
+	// Such a kind has PrepareForDelete.
+	Holds func(obj Object) bool
 
 	ValidateName      func(name string, prefix bool) []string
 	ValidateFinalizer func(finalizer string) []string
