@@ -53,6 +53,11 @@ func (b *builder) builtin(r served) (*kinds.Kind, error) {
 		if d.Subresources, err = r.subresources(b); err != nil {
 			return nil, fmt.Errorf("kind %s: %w", r.kind, err)
 		}
+		for i := range d.Subresources { // the ones that write a part of the object
+			if sub := &d.Subresources[i]; sub.Body == nil && sub.Validate == nil {
+				sub.Validate = t.validate(sub.Name)
+			}
+		}
 	}
 	setStatus(&d)
 	return kinds.NewKind(d)
