@@ -166,7 +166,8 @@ func (r *Resource) checkPreconditions(current *Item, p *kinds.Preconditions) err
 	if p == nil {
 		return nil
 	}
-	gr := meta.GroupResource{Group: r.Info().Group, Resource: r.Info().Kind}
+	gk := r.Kind.GroupKind()
+	gr := meta.GroupResource{Group: gk.Group, Resource: gk.Kind}
 	if p.UID != nil && *p.UID != current.UID() {
 		return meta.NewConflict(gr, current.Name(), fmt.Sprintf(
 			"the UID in the precondition (%s) does not match the UID in record (%s). The object might have been deleted and then recreated",

@@ -59,6 +59,11 @@ func (b *builder) builtin(r served) (*kinds.Kind, error) {
 			}
 		}
 	}
+	for i := range d.Subresources {
+		if s := &d.Subresources[i]; s.Body == nil && s.Validate == nil {
+			s.Validate = t.validate(s.Name)
+		}
+	}
 	setStatus(&d)
 	return kinds.NewKind(d)
 }

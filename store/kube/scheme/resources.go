@@ -112,7 +112,7 @@ func groupResources() []served {
 
 		{group: "discovery.k8s.io", version: v, kind: "EndpointSlice", plural: "endpointslices", counts: []string{"addressType", "endpoints", "ports", labels}, create: onCreate(createEndpointSlice), update: onUpdate(updateEndpointSlice)},
 
-		{group: "events.k8s.io", version: v, kind: "Event", plural: "events", short: []string{"ev"}, creates: true, name: validate.NameIsPathSegment, fields: groupEventFields()},
+		{group: "events.k8s.io", version: v, kind: "Event", plural: "events", short: []string{"ev"}, creates: true, fields: groupEventFields()},
 
 		{group: flow, version: v, kind: "FlowSchema", plural: "flowschemas", cluster: true, status: true, counts: spec()},
 		{group: flow, version: v, kind: "PriorityLevelConfiguration", plural: "prioritylevelconfigurations", cluster: true, status: true, counts: spec()},
@@ -125,7 +125,7 @@ func groupResources() []served {
 
 		{group: "node.k8s.io", version: v, kind: "RuntimeClass", plural: "runtimeclasses", cluster: true, creates: true, needsVersion: true},
 
-		{group: "policy", version: v, kind: "PodDisruptionBudget", plural: "poddisruptionbudgets", short: []string{"pdb"}, status: true, needsVersion: true, counts: spec()},
+		{group: "policy", version: v, kind: "PodDisruptionBudget", plural: "poddisruptionbudgets", short: []string{"pdb"}, status: true, needsVersion: true, name: validate.NameIsPathSegment, counts: spec()},
 
 		{group: rbac, version: v, kind: "ClusterRole", plural: "clusterroles", cluster: true, creates: true, name: validate.NameIsPathSegment},
 		{group: rbac, version: v, kind: "ClusterRoleBinding", plural: "clusterrolebindings", cluster: true, creates: true, name: validate.NameIsPathSegment},
