@@ -53,11 +53,6 @@ func (b *builder) builtin(r served) (*kinds.Kind, error) {
 		if d.Subresources, err = r.subresources(b); err != nil {
 			return nil, fmt.Errorf("kind %s: %w", r.kind, err)
 		}
-		for i := range d.Subresources { // the ones that write a part of the object
-			if sub := &d.Subresources[i]; sub.Body == nil && sub.Validate == nil {
-				sub.Validate = t.validate(sub.Name)
-			}
-		}
 	}
 	for i := range d.Subresources {
 		if s := &d.Subresources[i]; s.Body == nil && s.Validate == nil {
