@@ -102,6 +102,10 @@ func (c deletion) plan(r *Resource, current *Item, req Request) (w write, err er
 		return w, nil
 	}
 	if len(finalizers) == 0 && !graceful {
+		if len(current.meta().Finalizers) == 0 && r.Kind.Holds(current.obj) {
+			w.obj, w.done = current.obj, true
+			return w, nil
+		}
 		if w.done && len(current.meta().Finalizers) > 0 {
 			w.answer = newItem(r.Kind, r.Kind.New(0), 0)
 		}
