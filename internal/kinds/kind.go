@@ -38,6 +38,9 @@ type Descriptor struct {
 	ValidateMetadataOnUpdate            bool
 	// StatusOnCreate lets a create set the status of a kind with Status, as Nodes do.
 	StatusOnCreate bool
+	// Holds reports whether a deleted object stays without finalizers in its metadata, as a Namespace with some in its spec.
+	// Such a kind has PrepareForDelete.
+	Holds func(obj Object) bool
 
 	ValidateName      func(name string, prefix bool) []string
 	ValidateFinalizer func(finalizer string) []string
@@ -52,6 +55,8 @@ type Descriptor struct {
 	// Counts reports whether an update counts a generation. Nil: custom resources count updates of more than metadata
 	// (and status, if Status is set), built-in kinds none. A new object has generation 1 if Counts is not nil.
 	Counts func(obj, old Object) bool
+	// ErrorKind is the kind in errors about objects that are invalid, if another kind's storage writes them.
+	ErrorKind meta.GroupKind
 	// ReturnsDeleted makes a deletion answer with the object that is gone, and not with a Status.
 	ReturnsDeleted bool
 	// OrphansDependents is the policy of a deletion that has none: the finalizer "orphan" is added.
@@ -86,7 +91,10 @@ type Version struct {
 	// FromWire convert. All are nil where the shape is the stored form.
 	New              func() Object
 	ToWire, FromWire func(Object) Object
-	Validate         func(obj, old Object) field.Errors
+	// CheckWire, if not nil, returns the error of a conversion that may fail, such as one by a webhook. It is called before
+	// ToWire, or FromWire if from is set, for an object that has the same members.
+	CheckWire func(o Object, from bool) error
+	Validate  func(obj, old Object) field.Errors
 	// ValidateStatus replaces Validate for writes of the status.
 	ValidateStatus func(obj, old Object) field.Errors
 	// Columns replace the ones of the kind. Their functions get an object in the shape of the version.
@@ -306,7 +314,7 @@ func (d *Descriptor) compileVersions(k *Kind) error {
 			compiled.validateStatus = k.afterJSON(v.ValidateStatus)
 		}
 		if v.New != nil || v.Schema != first.Schema {
-			shape := form{newWire: v.New, to: v.ToWire, from: v.FromWire}
+			shape := form{newWire: v.New, to: v.ToWire, from: v.FromWire, check: v.CheckWire}
 			if v.New == nil {
 				shape.newWire = d.New
 			}
@@ -470,8 +478,11 @@ func (k *Kind) GroupResource() meta.GroupResource {
 	return meta.GroupResource{Group: k.info.Group, Resource: k.info.Plural}
 }
 
-// GroupKind returns the group and the name of the kind.
+// GroupKind returns the group and the name of the kind, as errors about its objects have them.
 func (k *Kind) GroupKind() meta.GroupKind {
+	if k.of.ErrorKind != (meta.GroupKind{}) {
+		return k.of.ErrorKind
+	}
 	return meta.GroupKind{Group: k.info.Group, Kind: k.info.Kind}
 }
 

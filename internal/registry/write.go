@@ -206,6 +206,11 @@ func (r *Resource) attempt(ctx context.Context, req Request, c Change) (write, e
 		if err := ctx.Err(); err != nil {
 			return write{}, err
 		}
+		if current != nil {
+			if err := r.Kind.CheckWire(current.obj, req.Version); err != nil {
+				return write{}, err
+			}
+		}
 		w, err := c.plan(r, current, req)
 		if err == nil && !w.done {
 			w, err = r.st.source.commit(ctx, r, w)
@@ -271,7 +276,7 @@ func (r *Resource) replace(current *Item, o kinds.Object, req *Request, applied 
 	}
 	m, old := o.GetObjectMeta(), current.meta()
 	w = write{key: current.key(), old: current, obj: o}
-	last := old.DeletionTimestamp != nil && len(m.Finalizers) == 0 &&
+	last := old.DeletionTimestamp != nil && !r.Kind.Holds(o) &&
 		(old.DeletionGracePeriodSeconds == nil || *old.DeletionGracePeriodSeconds == 0)
 	managers := ignoreManagerTimes(m, old)
 	if !last && r.Kind.Type().Equal(o, current.obj) {
