@@ -38,6 +38,9 @@ type Descriptor struct {
 	ValidateMetadataOnUpdate            bool
 	// StatusOnCreate lets a create set the status of a kind with Status, as Nodes do.
 	StatusOnCreate bool
+	// Holds reports whether a deleted object stays without finalizers in its metadata, as a Namespace with some in its spec.
+	// Such a kind has PrepareForDelete.
+	Holds func(obj Object) bool
 
 	ValidateName      func(name string, prefix bool) []string
 	ValidateFinalizer func(finalizer string) []string
@@ -52,6 +55,8 @@ type Descriptor struct {
 	// Counts reports whether an update counts a generation. Nil: custom resources count updates of more than metadata
 	// (and status, if Status is set), built-in kinds none. A new object has generation 1 if Counts is not nil.
 	Counts func(obj, old Object) bool
+	// ErrorKind is the kind in errors about objects that are invalid, if another kind's storage writes them.
+	ErrorKind meta.GroupKind
 	// ReturnsDeleted makes a deletion answer with the object that is gone, and not with a Status.
 	ReturnsDeleted bool
 	// OrphansDependents is the policy of a deletion that has none: the finalizer "orphan" is added.
@@ -470,8 +475,11 @@ func (k *Kind) GroupResource() meta.GroupResource {
 	return meta.GroupResource{Group: k.info.Group, Resource: k.info.Plural}
 }
 
-// GroupKind returns the group and the name of the kind.
+// GroupKind returns the group and the name of the kind, as errors about its objects have them.
 func (k *Kind) GroupKind() meta.GroupKind {
+	if k.of.ErrorKind != (meta.GroupKind{}) {
+		return k.of.ErrorKind
+	}
 	return meta.GroupKind{Group: k.info.Group, Kind: k.info.Kind}
 }
 

@@ -54,6 +54,11 @@ func (k *Kind) PrepareSuccessor(o, old Object) {
 	}
 }
 
+// Holds reports whether a deleted object stays, because of its finalizers or by a rule of the kind.
+func (k *Kind) Holds(o Object) bool {
+	return len(o.GetObjectMeta().Finalizers) > 0 || k.of.Holds != nil && k.of.Holds(o)
+}
+
 // Warnings passes the warnings about a write to warn. old is nil on a create.
 func (k *Kind) Warnings(o, old Object, warn func(string)) {
 	if !k.info.Native {

@@ -102,6 +102,10 @@ func (c deletion) plan(r *Resource, current *Item, req Request) (w write, err er
 		return w, nil
 	}
 	if len(finalizers) == 0 && !graceful {
+		if len(current.meta().Finalizers) == 0 && r.Kind.Holds(current.obj) {
+			w.obj, w.done = current.obj, true
+			return w, nil
+		}
 		if w.done && len(current.meta().Finalizers) > 0 {
 			w.answer = newItem(r.Kind, r.Kind.New(0), 0)
 		}
@@ -166,7 +170,8 @@ func (r *Resource) checkPreconditions(current *Item, p *kinds.Preconditions) err
 	if p == nil {
 		return nil
 	}
-	gr := meta.GroupResource{Group: r.Info().Group, Resource: r.Info().Kind}
+	gk := r.Kind.GroupKind()
+	gr := meta.GroupResource{Group: gk.Group, Resource: gk.Kind}
 	if p.UID != nil && *p.UID != current.UID() {
 		return meta.NewConflict(gr, current.Name(), fmt.Sprintf(
 			"the UID in the precondition (%s) does not match the UID in record (%s). The object might have been deleted and then recreated",

@@ -36,7 +36,7 @@ func (r *Resource) PrepareRestore(o kinds.Object, req Request) (*Restored, error
 	if err != nil {
 		return nil, err
 	}
-	if errs := checkRestored(m); len(errs) > 0 {
+	if errs := r.checkRestored(o); len(errs) > 0 {
 		return nil, errs.Status(r.Kind.GroupKind(), m.Name)
 	}
 	newUID := m.UID == ""
@@ -72,11 +72,12 @@ func ParseRestoredVersion(text string) (uint64, error) {
 }
 
 // checkRestored refuses values that a create accepts but that no stored object has.
-func checkRestored(m *meta.ObjectMeta) (errs field.Errors) {
+func (r *Resource) checkRestored(o kinds.Object) (errs field.Errors) {
+	m := o.GetObjectMeta()
 	if m.Name == "" {
 		errs = append(errs, field.Required("metadata.name", "must be given; generateName alone is for requests"))
 	}
-	if m.DeletionTimestamp != nil && len(m.Finalizers) == 0 {
+	if m.DeletionTimestamp != nil && !r.Kind.Holds(o) {
 		errs = append(errs, field.Invalid("metadata.deletionTimestamp", m.DeletionTimestamp.UTC().Format("2006-01-02T15:04:05Z07:00"),
 			"must not be given without finalizers: the object would be gone"))
 	}

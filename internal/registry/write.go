@@ -270,7 +270,7 @@ func (r *Resource) replace(current *Item, o kinds.Object, req *Request, applied 
 	}
 	m, old := o.GetObjectMeta(), current.meta()
 	w = write{key: current.key(), old: current, obj: o}
-	last := old.DeletionTimestamp != nil && len(m.Finalizers) == 0 &&
+	last := old.DeletionTimestamp != nil && !r.Kind.Holds(o) &&
 		(old.DeletionGracePeriodSeconds == nil || *old.DeletionGracePeriodSeconds == 0)
 	managers := ignoreManagerTimes(m, old)
 	if !last && r.Kind.Type().Equal(o, current.obj) {

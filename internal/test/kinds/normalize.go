@@ -27,7 +27,7 @@ type form struct {
 func newNormalizer(id string) *normalizer {
 	return &normalizer{id: id, now: time.Now(), versions: map[string]string{}, forms: []form{
 		// An object in a text has its managedFields in the order of the seconds in which they were written.
-		{regexp.MustCompile(`(?s)"\{.*managedFields.*\}"`), `"{object}"`},
+		{regexp.MustCompile(`(?s)"\{\\".*managedFields.*\}"`), `"{object}"`},
 		{regexp.MustCompile(`(resourceVersion[\\": ]+)\d+`), "$1{version}"},
 		{regexp.MustCompile(`\b10\.0\.0\.\d+\b`), "{ip}"},
 		{regexp.MustCompile(`:3[0-2]\d{3}/`), ":{port}/"},

@@ -29,7 +29,8 @@ func (b *builder) builtin(r served) (*kinds.Kind, error) {
 	d := kinds.Descriptor{
 		Group: r.group, Name: r.kind, Plural: r.plural, StoragePrefix: r.prefix,
 		ShortNames: r.short, Categories: r.categories, New: newObject, Versions: []kinds.Version{v},
-		ClusterScoped: r.cluster, Status: r.status, StatusOnCreate: r.keepsStatus, Native: true, CreateOnUpdate: r.creates, UnconditionalUpdate: !r.needsVersion,
+		ClusterScoped: r.cluster, Status: r.status, StatusOnCreate: r.keepsStatus, Holds: r.holds,
+		Native: true, CreateOnUpdate: r.creates, UnconditionalUpdate: !r.needsVersion,
 		ValidateName: r.name, Default: b.defaulter(t), Verbs: r.verbs, SelectableFields: r.fields, FieldRefusal: r.refusal,
 	}
 	if !strings.HasPrefix(r.group, "admissionregistration.") {
@@ -54,7 +55,14 @@ func (b *builder) builtin(r served) (*kinds.Kind, error) {
 			return nil, fmt.Errorf("kind %s: %w", r.kind, err)
 		}
 	}
-	setStatus(&d)
+	for i := range d.Subresources {
+		if s := &d.Subresources[i]; s.Body == nil && s.Validate == nil {
+			s.Validate = t.validate(s.Name)
+		}
+	}
+	if r.status && !r.ownStatus {
+		d.Subresources = append(d.Subresources, t.statusSubresource(r))
+	}
 	return kinds.NewKind(d)
 }
 
@@ -104,6 +112,9 @@ func (b *builder) prepare(d *kinds.Descriptor, r served, t *objectType) {
 			t.complete(o, "status")
 		}
 		stored.apply(o)
+	}
+	if r.terminate != nil {
+		d.PrepareForDelete = func(o kinds.Object, _ time.Time) { t.change(o, r.terminate) }
 	}
 	d.PrepareForUpdate = func(o, old kinds.Object) {
 		if r.update != nil {

@@ -18,7 +18,9 @@
 //   - There is no admission: a namespace need not exist, quotas and limits have no effect, pods get no service account,
 //     priority or tolerations, classes are not chosen, webhooks and admission policies are stored and not called.
 //   - No controller runs: nothing is scheduled, bound, scaled or collected.
-//   - Pods are not deleted gracefully: a deletion does not wait for a kubelet.
+//   - No kubelet runs: a deleted Pod that has a node stays until a deletion with a grace period of 0.
+//   - A deleted Namespace stays in phase Terminating until its finalizer is removed by way of namespaces/finalize, as on a
+//     server without the controller of namespaces. Its objects stay.
 //   - Events of the groups "" and events.k8s.io are stored apart.
 //   - Not served are the reviews of authentication and authorization, ComponentStatus, the resource bindings (pods/binding is
 //     served), serviceaccounts/token, and what needs a node: log, exec, attach, portforward, proxy.

@@ -71,7 +71,7 @@ func (t *objectType) change(o kinds.Object, f func(runtime.Object)) {
 	}
 	m, changed := o.GetObjectMeta(), metaOf(obj)
 	o.(*store.Unstructured).Content = content
-	m.Name, m.Labels, m.Annotations = changed.Name, changed.Labels, changed.Annotations
+	m.Name, m.Labels, m.Annotations, m.Generation = changed.Name, changed.Labels, changed.Annotations, changed.Generation
 }
 
 // contentOf returns the members of an object except apiVersion, kind and metadata.

@@ -13,6 +13,8 @@ import (
 	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/kubecoord/kubecoord/internal/kinds"
 )
 
 // This file sets the fields that writers of built-in kinds cannot set, as the strategies of a kube-apiserver do (upstream:
@@ -54,9 +56,54 @@ func updateNamespace(n, old *corev1.Namespace) {
 	nameLabel(n)
 }
 
+// hasFinalizers reports whether a namespace has finalizers in its spec. Only the controller of namespaces, which does not run
+// here, removes the one that each has.
+func hasFinalizers(o kinds.Object) bool {
+	finalizers, _ := at(o, "spec", "finalizers").([]any)
+	return len(finalizers) > 0
+}
+
+func terminateNamespace(n *corev1.Namespace) { n.Status.Phase = corev1.NamespaceTerminating }
+
 func createPersistentVolume(pv *corev1.PersistentVolume) {
 	created := pv.CreationTimestamp
 	pv.Status = corev1.PersistentVolumeStatus{Phase: corev1.VolumePending, LastPhaseTransitionTime: &created}
+}
+
+// volumeStatus sets the time of a change of the phase.
+func volumeStatus(pv, old *corev1.PersistentVolume) {
+	now, before := &pv.Status, &old.Status
+	switch same := now.Phase == before.Phase; {
+	case same && now.LastPhaseTransitionTime == nil:
+		now.LastPhaseTransitionTime = before.LastPhaseTransitionTime
+	case !same && (now.LastPhaseTransitionTime == nil || now.LastPhaseTransitionTime.Equal(before.LastPhaseTransitionTime)):
+		now.LastPhaseTransitionTime = new(metav1.NewTime(time.Now().Truncate(time.Second)))
+	}
+}
+
+func deploymentStatus(d, old *appsv1.Deployment) { d.Labels = old.Labels }
+
+// podStatus keeps the class of a pod and the generations that its kubelet has seen.
+func podStatus(p, old *corev1.Pod) {
+	if p.Status.QOSClass == "" {
+		p.Status.QOSClass = old.Status.QOSClass
+	}
+	if p.Status.ObservedGeneration == 0 {
+		p.Status.ObservedGeneration = old.Status.ObservedGeneration
+	}
+	seen := map[corev1.PodConditionType][]int64{} // validation permits several conditions of a type
+	for _, c := range old.Status.Conditions {
+		seen[c.Type] = append(seen[c.Type], c.ObservedGeneration)
+	}
+	for i := range p.Status.Conditions {
+		c := &p.Status.Conditions[i]
+		if generations := seen[c.Type]; len(generations) > 0 {
+			seen[c.Type] = generations[1:]
+			if c.ObservedGeneration == 0 {
+				c.ObservedGeneration = generations[0]
+			}
+		}
+	}
 }
 
 func createClaim(c *corev1.PersistentVolumeClaim) {
@@ -123,6 +170,9 @@ func updateDaemonSet(d, old *appsv1.DaemonSet) {
 	setTemplateGeneration(d, generation)
 }
 
+// daemonSetStatus keeps the generation of the template, which upstream is a part of the spec.
+func daemonSetStatus(d, old *appsv1.DaemonSet) { setTemplateGeneration(d, templateGeneration(old)) }
+
 // templateGeneration returns the generation of the template, which apps/v1 has in an annotation.
 func templateGeneration(d *appsv1.DaemonSet) int64 {
 	generation, _ := strconv.ParseInt(d.Annotations[appsv1.DeprecatedTemplateGeneration], 10, 64)
@@ -169,6 +219,29 @@ func createSigningRequest(r *certificatesv1.CertificateSigningRequest) {
 }
 
 func updateSigningRequest(r, old *certificatesv1.CertificateSigningRequest) { r.Spec = old.Spec }
+
+// requestStatus keeps the conditions that only an approval sets.
+func requestStatus(r, old *certificatesv1.CertificateSigningRequest) {
+	for _, kind := range []certificatesv1.RequestConditionType{certificatesv1.CertificateApproved, certificatesv1.CertificateDenied} {
+		now, before := conditionsOf(r, kind), conditionsOf(old, kind)
+		if len(now) != len(before) {
+			continue // the validation refuses it
+		}
+		for i := range now {
+			*now[i] = *before[i]
+		}
+	}
+	conditionTimes(r, old)
+}
+
+func conditionsOf(r *certificatesv1.CertificateSigningRequest, kind certificatesv1.RequestConditionType) (out []*certificatesv1.CertificateSigningRequestCondition) {
+	for i := range r.Status.Conditions {
+		if c := &r.Status.Conditions[i]; c.Type == kind {
+			out = append(out, c)
+		}
+	}
+	return out
+}
 
 // conditionTimes sets the times that the conditions of a request lack.
 func conditionTimes(r, old *certificatesv1.CertificateSigningRequest) {

@@ -16,8 +16,10 @@ type served struct {
 	short      []string
 	categories []string
 	cluster    bool
-	// status is a subresource; keepsStatus lets a create set it.
-	status, keepsStatus bool
+	// status is a subresource; keepsStatus lets a create set it, and ownStatus keeps its writes from the metadata.
+	status, keepsStatus, ownStatus bool
+	// statusUpdate changes an object in a write of its status.
+	statusUpdate func(obj, old runtime.Object)
 	// creates lets an update create; needsVersion refuses an update without a resourceVersion.
 	creates, needsVersion bool
 	prefix                string // in the storage, if it is not group and plural
@@ -28,6 +30,8 @@ type served struct {
 	refusal               string // of other fields, if it is not the usual text
 	create                func(obj runtime.Object)
 	update                func(obj, old runtime.Object)
+	holds                 func(o kinds.Object) bool
+	terminate             func(obj runtime.Object)
 	subresources          func(*builder) ([]kinds.Subresource, error)
 }
 
@@ -53,15 +57,16 @@ func coreResources() []served {
 		{version: v, kind: "LimitRange", plural: "limitranges", short: []string{"limits"}, creates: true},
 		{version: v, kind: "Namespace", plural: "namespaces", short: []string{"ns"}, cluster: true, status: true, name: validate.NameIsDNSLabel,
 			verbs:  []string{"create", "delete", "get", "list", "patch", "update", "watch"},
-			fields: fields("status.phase"), create: onCreate(createNamespace), update: onUpdate(updateNamespace), subresources: namespaceSubresources},
+			fields: fields("status.phase"), create: onCreate(createNamespace), update: onUpdate(updateNamespace),
+			holds: hasFinalizers, terminate: onCreate(terminateNamespace), subresources: namespaceSubresources},
 		{version: v, kind: "Node", plural: "nodes", short: []string{"no"}, cluster: true, status: true, keepsStatus: true, prefix: "minions",
 			fields: []kinds.SelectableField{boolField("spec.unschedulable")}},
 		{version: v, kind: "PersistentVolume", plural: "persistentvolumes", short: []string{"pv"}, cluster: true, status: true,
-			create: onCreate(createPersistentVolume)},
+			create: onCreate(createPersistentVolume), statusUpdate: onUpdate(volumeStatus)},
 		{version: v, kind: "PersistentVolumeClaim", plural: "persistentvolumeclaims", short: []string{"pvc"}, status: true,
 			create: onCreate(createClaim), update: onUpdate(updateClaim)},
 		{version: v, kind: "Pod", plural: "pods", short: []string{"po"}, categories: all(), status: true, counts: spec(),
-			fields: podFields(), create: onCreate(createPod), subresources: podSubresources},
+			fields: podFields(), create: onCreate(createPod), statusUpdate: onUpdate(podStatus), subresources: podSubresources},
 		{version: v, kind: "PodTemplate", plural: "podtemplates", counts: []string{"template"}},
 		{version: v, kind: "ReplicationController", plural: "replicationcontrollers", short: []string{"rc"}, categories: all(), status: true,
 			prefix: "controllers", counts: spec(), fields: []kinds.SelectableField{intField("status.replicas")}, subresources: controllerScale},
@@ -88,15 +93,15 @@ func groupResources() []served {
 		{group: admission, version: v, kind: "MutatingAdmissionPolicy", plural: "mutatingadmissionpolicies", categories: apiExtensions(), cluster: true, needsVersion: true, counts: spec()},
 		{group: admission, version: v, kind: "MutatingAdmissionPolicyBinding", plural: "mutatingadmissionpolicybindings", categories: apiExtensions(), cluster: true, needsVersion: true, counts: spec()},
 		{group: admission, version: v, kind: "MutatingWebhookConfiguration", plural: "mutatingwebhookconfigurations", categories: apiExtensions(), cluster: true, needsVersion: true, counts: []string{"webhooks"}},
-		{group: admission, version: v, kind: "ValidatingAdmissionPolicy", plural: "validatingadmissionpolicies", categories: apiExtensions(), cluster: true, status: true, needsVersion: true, counts: spec()},
+		{group: admission, version: v, kind: "ValidatingAdmissionPolicy", plural: "validatingadmissionpolicies", categories: apiExtensions(), cluster: true, status: true, ownStatus: true, needsVersion: true, counts: spec()},
 		{group: admission, version: v, kind: "ValidatingAdmissionPolicyBinding", plural: "validatingadmissionpolicybindings", categories: apiExtensions(), cluster: true, needsVersion: true, counts: spec()},
 		{group: admission, version: v, kind: "ValidatingWebhookConfiguration", plural: "validatingwebhookconfigurations", categories: apiExtensions(), cluster: true, needsVersion: true, counts: []string{"webhooks"}},
 
 		{group: "apps", version: v, kind: "ControllerRevision", plural: "controllerrevisions"},
 		{group: "apps", version: v, kind: "DaemonSet", plural: "daemonsets", short: []string{"ds"}, categories: all(), status: true, counts: spec(),
-			create: onCreate(createDaemonSet), update: onUpdate(updateDaemonSet)},
+			create: onCreate(createDaemonSet), update: onUpdate(updateDaemonSet), statusUpdate: onUpdate(daemonSetStatus)},
 		{group: "apps", version: v, kind: "Deployment", plural: "deployments", short: []string{"deploy"}, categories: all(), status: true,
-			counts: []string{"spec", annotations}, subresources: scale},
+			counts: []string{"spec", annotations}, statusUpdate: onUpdate(deploymentStatus), subresources: scale},
 		{group: "apps", version: v, kind: "ReplicaSet", plural: "replicasets", short: []string{"rs"}, categories: all(), status: true, counts: spec(), subresources: scale},
 		{group: "apps", version: v, kind: "StatefulSet", plural: "statefulsets", short: []string{"sts"}, categories: all(), status: true, counts: spec(),
 			name: validate.NameIsDNSLabel, subresources: scale},
@@ -108,24 +113,24 @@ func groupResources() []served {
 			fields: []kinds.SelectableField{{Path: "status.successful", Value: number("status", "succeeded")}}, refusal: "field label %q not supported for Job", create: onCreate(createJob)},
 
 		{group: "certificates.k8s.io", version: v, kind: "CertificateSigningRequest", plural: "certificatesigningrequests", short: []string{"csr"}, cluster: true, status: true,
-			name: anyName, fields: fields("spec.signerName"), create: onCreate(createSigningRequest), update: onUpdate(updateSigningRequest), subresources: approval},
+			name: anyName, fields: fields("spec.signerName"), create: onCreate(createSigningRequest), update: onUpdate(updateSigningRequest), statusUpdate: onUpdate(requestStatus), subresources: approval},
 
 		{group: "discovery.k8s.io", version: v, kind: "EndpointSlice", plural: "endpointslices", counts: []string{"addressType", "endpoints", "ports", labels}, create: onCreate(createEndpointSlice), update: onUpdate(updateEndpointSlice)},
 
-		{group: "events.k8s.io", version: v, kind: "Event", plural: "events", short: []string{"ev"}, creates: true, name: validate.NameIsPathSegment, fields: groupEventFields()},
+		{group: "events.k8s.io", version: v, kind: "Event", plural: "events", short: []string{"ev"}, creates: true, fields: groupEventFields()},
 
-		{group: flow, version: v, kind: "FlowSchema", plural: "flowschemas", cluster: true, status: true, counts: spec()},
-		{group: flow, version: v, kind: "PriorityLevelConfiguration", plural: "prioritylevelconfigurations", cluster: true, status: true, counts: spec()},
+		{group: flow, version: v, kind: "FlowSchema", plural: "flowschemas", cluster: true, status: true, ownStatus: true, counts: spec()},
+		{group: flow, version: v, kind: "PriorityLevelConfiguration", plural: "prioritylevelconfigurations", cluster: true, status: true, ownStatus: true, counts: spec()},
 
 		{group: net, version: v, kind: "Ingress", plural: "ingresses", short: []string{"ing"}, status: true, prefix: "ingress", counts: spec()},
 		{group: net, version: v, kind: "IngressClass", plural: "ingressclasses", cluster: true, counts: spec()},
 		{group: net, version: v, kind: "IPAddress", plural: "ipaddresses", short: []string{"ip"}, cluster: true, name: nameIsIP},
 		{group: net, version: v, kind: "NetworkPolicy", plural: "networkpolicies", short: []string{"netpol"}, counts: spec()},
-		{group: net, version: v, kind: "ServiceCIDR", plural: "servicecidrs", cluster: true, status: true},
+		{group: net, version: v, kind: "ServiceCIDR", plural: "servicecidrs", cluster: true, status: true, ownStatus: true},
 
 		{group: "node.k8s.io", version: v, kind: "RuntimeClass", plural: "runtimeclasses", cluster: true, creates: true, needsVersion: true},
 
-		{group: "policy", version: v, kind: "PodDisruptionBudget", plural: "poddisruptionbudgets", short: []string{"pdb"}, status: true, needsVersion: true, counts: spec()},
+		{group: "policy", version: v, kind: "PodDisruptionBudget", plural: "poddisruptionbudgets", short: []string{"pdb"}, status: true, needsVersion: true, name: validate.NameIsPathSegment, counts: spec()},
 
 		{group: rbac, version: v, kind: "ClusterRole", plural: "clusterroles", cluster: true, creates: true, name: validate.NameIsPathSegment},
 		{group: rbac, version: v, kind: "ClusterRoleBinding", plural: "clusterrolebindings", cluster: true, creates: true, name: validate.NameIsPathSegment},
@@ -133,7 +138,7 @@ func groupResources() []served {
 		{group: rbac, version: v, kind: "RoleBinding", plural: "rolebindings", creates: true, name: validate.NameIsPathSegment},
 
 		{group: res, version: v, kind: "DeviceClass", plural: "deviceclasses", cluster: true, counts: spec()},
-		{group: res, version: v, kind: "ResourceClaim", plural: "resourceclaims", status: true},
+		{group: res, version: v, kind: "ResourceClaim", plural: "resourceclaims", status: true, ownStatus: true},
 		{group: res, version: v, kind: "ResourceClaimTemplate", plural: "resourceclaimtemplates"},
 		{group: res, version: v, kind: "ResourceSlice", plural: "resourceslices", cluster: true, counts: spec(), fields: fields("spec.nodeName", "spec.driver"),
 			refusal: "field label not supported for resource.k8s.io/v1, Kind=ResourceSlice: %s"},
@@ -144,7 +149,7 @@ func groupResources() []served {
 		{group: storage, version: v, kind: "CSINode", plural: "csinodes", cluster: true, needsVersion: true},
 		{group: storage, version: v, kind: "CSIStorageCapacity", plural: "csistoragecapacities", needsVersion: true},
 		{group: storage, version: v, kind: "StorageClass", plural: "storageclasses", short: []string{"sc"}, cluster: true},
-		{group: storage, version: v, kind: "VolumeAttachment", plural: "volumeattachments", cluster: true, status: true, needsVersion: true},
+		{group: storage, version: v, kind: "VolumeAttachment", plural: "volumeattachments", cluster: true, status: true, ownStatus: true, needsVersion: true},
 		{group: storage, version: v, kind: "VolumeAttributesClass", plural: "volumeattributesclasses", short: []string{"vac"}, cluster: true},
 	}
 }

@@ -35,6 +35,27 @@ func (b *builder) body(group, version, kind string) (*kinds.Kind, *objectType, e
 	return k, t, err
 }
 
+// statusSubresource is the status of nearly all built-in kinds: unlike the one of custom resources, it also writes the metadata
+// (upstream: pkg/registry, the status strategies without ResetObjectMetaForStatus).
+func (t *objectType) statusSubresource(r served) kinds.Subresource {
+	return kinds.Subresource{Name: "status", Verbs: readWrite(), Resets: []string{"spec"}, Write: func(parent, body kinds.Object) error {
+		before := t.typedOrNil(parent)
+		if err := replace(parent, body, "status"); err != nil {
+			return err
+		}
+		m, b := parent.GetObjectMeta(), body.GetObjectMeta()
+		m.Labels, m.Annotations, m.Finalizers = b.Labels, b.Annotations, b.Finalizers
+		if r.kind != "Pod" {
+			m.OwnerReferences = b.OwnerReferences
+		}
+		if r.statusUpdate != nil && before != nil {
+			t.change(parent, func(obj runtime.Object) { r.statusUpdate(obj, before) })
+		}
+		t.complete(parent, "status")
+		return nil
+	}}
+}
+
 // scale is the subresource scale of workloads with a LabelSelector.
 func scale(b *builder) ([]kinds.Subresource, error) {
 	return b.scale(func(selector any) (k8slabels.Selector, error) {
@@ -212,8 +233,14 @@ func namespaceSubresources(*builder) ([]kinds.Subresource, error) {
 }
 
 // approval is the subresource by which a signing request is approved or denied.
-func approval(*builder) ([]kinds.Subresource, error) {
+func approval(b *builder) ([]kinds.Subresource, error) {
+	t, _, err := b.version(schema.GroupVersionKind{Group: "certificates.k8s.io", Version: "v1", Kind: "CertificateSigningRequest"})
 	return []kinds.Subresource{{Name: "approval", Verbs: readWrite(), Resets: []string{"spec"}, Write: func(request, body kinds.Object) error {
-		return replace(request, body, "status", "conditions")
-	}}}, nil
+		before := t.typedOrNil(request)
+		err := replace(request, body, "status", "conditions")
+		if err == nil && before != nil {
+			t.change(request, func(obj runtime.Object) { onUpdate(conditionTimes)(obj, before) })
+		}
+		return err
+	}}}, err
 }

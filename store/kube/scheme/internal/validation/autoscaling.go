@@ -127,30 +127,8 @@ func metric(e *errs, p loc, m *autoscalingv2.MetricSpec) {
 			}
 		}
 	}
-	source("object", m.Object != nil, func(p loc) {
-		ref := m.Object.DescribedObject
-		segment(e, p.Child("describedObject", "kind"), ref.Kind)
-		segment(e, p.Child("describedObject", "name"), ref.Name)
-		if _, err := schema.ParseGroupVersion(ref.APIVersion); err != nil {
-			e.invalid(p.Child("describedObject", "apiVersion"), ref.APIVersion, err.Error())
-		}
-		metricName(e, p, m.Object.Metric)
-		target(e, p, m.Object.Target)
-		if m.Object.Target.Value == nil && m.Object.Target.AverageValue == nil {
-			e.required(p.Child("target", "averageValue"), "must set either a target value or averageValue")
-		}
-	})
-	source("external", m.External != nil, func(p loc) {
-		metricName(e, p, m.External.Metric)
-		t := m.External.Target
-		target(e, p, t)
-		if t.Value == nil && t.AverageValue == nil {
-			e.required(p.Child("target", "averageValue"), "must set either a target value for metric or a per-pod target")
-		}
-		if t.Value != nil && t.AverageValue != nil {
-			e.forbidden(p.Child("target", "value"), "may not set both a target value for metric and a per-pod target")
-		}
-	})
+	source("object", m.Object != nil, func(p loc) { objectMetric(e, p, m.Object) })
+	source("external", m.External != nil, func(p loc) { externalMetric(e, p, m.External) })
 	source("pods", m.Pods != nil, func(p loc) {
 		metricName(e, p, m.Pods.Metric)
 		target(e, p, m.Pods.Target)
@@ -164,19 +142,7 @@ func metric(e *errs, p loc, m *autoscalingv2.MetricSpec) {
 		}
 		rawOrUtilization(e, p, m.Resource.Target)
 	})
-	source("containerResource", m.ContainerResource != nil, func(p loc) {
-		if m.ContainerResource.Name == "" {
-			e.required(p.Child("name"), "must specify a resource name")
-		} else {
-			containerResourceName(e, p.Child("name"), m.ContainerResource.Name)
-		}
-		if m.ContainerResource.Container == "" {
-			e.required(p.Child("container"), "must specify a container")
-		} else {
-			e.label(p.Child("container"), m.ContainerResource.Container)
-		}
-		rawOrUtilization(e, p, m.ContainerResource.Target)
-	})
+	source("containerResource", m.ContainerResource != nil, func(p loc) { containerMetric(e, p, m.ContainerResource) })
 	expected := map[autoscalingv2.MetricSourceType]string{
 		autoscalingv2.ObjectMetricSourceType: "object", autoscalingv2.PodsMetricSourceType: "pods", autoscalingv2.ResourceMetricSourceType: "resource",
 		autoscalingv2.ExternalMetricSourceType: "external", autoscalingv2.ContainerResourceMetricSourceType: "containerResource",
@@ -195,6 +161,46 @@ func metric(e *errs, p loc, m *autoscalingv2.MetricSpec) {
 			e.forbidden(p.Child(name), "must populate the given metric source only")
 		}
 	}
+}
+
+func objectMetric(e *errs, p loc, m *autoscalingv2.ObjectMetricSource) {
+	ref := m.DescribedObject
+	segment(e, p.Child("describedObject", "kind"), ref.Kind)
+	segment(e, p.Child("describedObject", "name"), ref.Name)
+	if _, err := schema.ParseGroupVersion(ref.APIVersion); err != nil {
+		e.invalid(p.Child("describedObject", "apiVersion"), ref.APIVersion, err.Error())
+	}
+	metricName(e, p, m.Metric)
+	target(e, p, m.Target)
+	if m.Target.Value == nil && m.Target.AverageValue == nil {
+		e.required(p.Child("target", "averageValue"), "must set either a target value or averageValue")
+	}
+}
+
+func externalMetric(e *errs, p loc, m *autoscalingv2.ExternalMetricSource) {
+	metricName(e, p, m.Metric)
+	t := m.Target
+	target(e, p, t)
+	if t.Value == nil && t.AverageValue == nil {
+		e.required(p.Child("target", "averageValue"), "must set either a target value for metric or a per-pod target")
+	}
+	if t.Value != nil && t.AverageValue != nil {
+		e.forbidden(p.Child("target", "value"), "may not set both a target value for metric and a per-pod target")
+	}
+}
+
+func containerMetric(e *errs, p loc, m *autoscalingv2.ContainerResourceMetricSource) {
+	if m.Name == "" {
+		e.required(p.Child("name"), "must specify a resource name")
+	} else {
+		containerResourceName(e, p.Child("name"), m.Name)
+	}
+	if m.Container == "" {
+		e.required(p.Child("container"), "must specify a container")
+	} else {
+		e.label(p.Child("container"), m.Container)
+	}
+	rawOrUtilization(e, p, m.Target)
 }
 
 func metricName(e *errs, p loc, id autoscalingv2.MetricIdentifier) {
