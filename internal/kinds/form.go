@@ -24,6 +24,7 @@ type form struct {
 	newWire func() Object
 	to      func(Object) Object // nil if all members keep their names
 	from    func(Object) Object
+	check   func(o Object, from bool) error
 }
 
 // Type returns the compiled type of the stored form.
@@ -93,11 +94,24 @@ func (k *Kind) Convert(o Object, from, to int) Object {
 	return o
 }
 
+// CheckWire returns the error of the conversion of a stored object to the shape of a version.
+func (k *Kind) CheckWire(o Object, version int) error { return k.form(version).checkWire(o, false) }
+
+func (f *form) checkWire(o Object, from bool) error {
+	if f.check == nil {
+		return nil
+	}
+	return f.check(o, from)
+}
+
 // prune removes members that another version of an object has.
 func (f *form) prune(o Object) { _, _ = f.typ.Prune(o, false) } // fails only for metadata that was refused before
 
 // Append appends a stored object in the shape of a version, without kind and apiVersion.
 func (k *Kind) Append(dst []byte, o Object, version int, format Format) ([]byte, error) {
+	if err := k.CheckWire(o, version); err != nil {
+		return dst, err
+	}
 	o = k.Convert(o, 0, version)
 	if s := k.versions[version].serializer; s != nil && format == Protobuf {
 		return s.AppendProto(dst, k.document(o, version))

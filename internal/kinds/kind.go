@@ -91,7 +91,10 @@ type Version struct {
 	// FromWire convert. All are nil where the shape is the stored form.
 	New              func() Object
 	ToWire, FromWire func(Object) Object
-	Validate         func(obj, old Object) field.Errors
+	// CheckWire, if not nil, returns the error of a conversion that may fail, such as one by a webhook. It is called before
+	// ToWire, or FromWire if from is set, for an object that has the same members.
+	CheckWire func(o Object, from bool) error
+	Validate  func(obj, old Object) field.Errors
 	// ValidateStatus replaces Validate for writes of the status.
 	ValidateStatus func(obj, old Object) field.Errors
 	// Columns replace the ones of the kind. Their functions get an object in the shape of the version.
@@ -311,7 +314,7 @@ func (d *Descriptor) compileVersions(k *Kind) error {
 			compiled.validateStatus = k.afterJSON(v.ValidateStatus)
 		}
 		if v.New != nil || v.Schema != first.Schema {
-			shape := form{newWire: v.New, to: v.ToWire, from: v.FromWire}
+			shape := form{newWire: v.New, to: v.ToWire, from: v.FromWire, check: v.CheckWire}
 			if v.New == nil {
 				shape.newWire = d.New
 			}

@@ -66,6 +66,9 @@ func (s *Scheme) DecodeBody(t Target, data []byte, f Format, v patch.Validation,
 	if want := t.TypeMeta().APIVersion; d.named.APIVersion != want {
 		return nil, meta.NewBadRequest("the API version in the data (%s) does not match the expected API version (%s)", d.named.APIVersion, want)
 	}
+	if err := t.CheckBody(d.object); err != nil {
+		return nil, err
+	}
 	return t.FromWire(d.object), nil
 }
 
@@ -255,6 +258,17 @@ func (t Target) decodeCustom(d *decoded, raw, data []byte, f Format, strict bool
 		m.ManagedFields = nil // an empty list has no effect; a list of one empty entry resets
 	}
 	return err
+}
+
+// CheckBody returns the error of the conversion of a decoded object to the stored form. It fills in the defaults of the
+// version, as FromWire does before it converts.
+func (t Target) CheckBody(o Object) error {
+	f := t.Kind.form(t.Version)
+	if f.check == nil {
+		return nil
+	}
+	f.typ.Default(o)
+	return f.check(o, true)
 }
 
 // FromWire returns the stored form of a decoded object. A custom resource of another

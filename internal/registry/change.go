@@ -123,6 +123,9 @@ func (c Apply) next(r *Resource, current *Item, req *Request) (kinds.Object, err
 	if err := r.MatchNames(m, *req); err != nil {
 		return nil, err
 	}
+	if err := (kinds.Target{Kind: r.Kind, Version: req.Version}).CheckBody(applied); err != nil {
+		return nil, err
+	}
 	o := r.Kind.FromWire(req.Version, applied)
 	r.dedupOwners(o.GetObjectMeta(), req, afterAdmission)
 	return o, nil

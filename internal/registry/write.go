@@ -205,6 +205,11 @@ func (r *Resource) attempt(ctx context.Context, req Request, c Change) (write, e
 		if err := ctx.Err(); err != nil {
 			return write{}, err
 		}
+		if current != nil {
+			if err := r.Kind.CheckWire(current.obj, req.Version); err != nil {
+				return write{}, err
+			}
+		}
 		w, err := c.plan(r, current, req)
 		if err == nil && !w.done {
 			w, err = r.st.source.commit(ctx, r, w)

@@ -34,6 +34,7 @@ func kindOf(crd *apiextensionsv1.CustomResourceDefinition) (*kind, error) {
 		ClusterScoped: crd.Spec.Scope == apiextensionsv1.ClusterScoped,
 	}
 	var compiledVersions []*crVersion
+	webhook := conversionsOf(crd)
 	for i, v := range versionsOf(crd) {
 		compiled, err := newVersion(crd, v)
 		if err != nil {
@@ -42,6 +43,20 @@ func kindOf(crd *apiextensionsv1.CustomResourceDefinition) (*kind, error) {
 		compiledVersions = append(compiledVersions, compiled)
 		d.Versions = append(d.Versions, compiled.descriptor())
 		d.Versions[i].Unserved = !v.Served
+		if i > 0 && webhook != nil {
+			stored := compiledVersions[0].named
+			d.Versions[i].New = d.New
+			d.Versions[i].ToWire = func(o kinds.Object) kinds.Object { return webhook.orSame(o, stored, compiled.named) }
+			d.Versions[i].FromWire = func(o kinds.Object) kinds.Object { return webhook.orSame(o, compiled.named, stored) }
+			d.Versions[i].CheckWire = func(o kinds.Object, from bool) (err error) {
+				if from {
+					_, err = webhook.convert(o, compiled.named, stored)
+				} else {
+					_, err = webhook.convert(o, stored, compiled.named)
+				}
+				return err
+			}
+		}
 		if i == 0 {
 			d.Status = v.Subresources != nil && v.Subresources.Status != nil
 			if v.Subresources != nil && v.Subresources.Scale != nil {

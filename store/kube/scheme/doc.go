@@ -25,6 +25,9 @@
 //   - Not served are the reviews of authentication and authorization, ComponentStatus, the resource bindings (pods/binding is
 //     served), serviceaccounts/token, and what needs a node: log, exec, attach, portforward, proxy.
 //
+// Built-in kinds are made once per process and shared by all servers: 31 ms for the first one (BenchmarkFirstStart, two cores),
+// 0.1 ms for each further server. A test binary with client-go's scheme, httpapi and this package has 43 MB.
+//
 // # A controller's own types
 //
 // Types of other modules than Kubernetes' own are custom resources: JSON only, and bodies name their kind. Of their Go type come
