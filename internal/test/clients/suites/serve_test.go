@@ -1,6 +1,7 @@
 package suites
 
 import (
+	"context"
 	"strings"
 	"testing"
 
@@ -35,7 +36,7 @@ func serve(t *testing.T) string {
 	kinds, err := scheme.Kinds(clientgoscheme.Scheme, scheme.Options{})
 	require.NoError(t, err)
 	api := apitest.New(t, apitest.Options{
-		API:      httpapi.Options{Kinds: append(kinds, crd.Definitions())},
+		API:      httpapi.Options{Kinds: append(kinds, crd.Definitions()), Run: []func(context.Context, *httpapi.API){crd.Run}},
 		Fixtures: []fixture.Source{fixture.Stream("bootstrap", strings.NewReader(bootstrap))},
 	})
 	return api.Kubeconfig()
