@@ -243,3 +243,18 @@ func TestDiscoveryAndOpenAPIHaveSubresources(t *testing.T) {
 	assert.Equal(t, "replaceExampleComV1NamespacedFleetScale", paths.at(scale, "put", "operationId"))
 	assert.NotNil(t, paths.at("/apis/example.com/v1/namespaces/{namespace}/fleets/{name}/eviction", "post"))
 }
+
+func TestSubresourceWithoutAFunctionIsRefused(t *testing.T) {
+	body := bodyKind(t, "example.com", "Order", func() kinds.Object { return &order{} })
+	for want, sub := range map[string]kinds.Subresource{
+		`kind Fleet: Subresources: got "a" without a Body for create, want it for the verbs [create]`: {Name: "a", Verbs: []string{"create"}},
+		`kind Fleet: Subresources: got "b" without Write, want it for the verbs [create]`:             {Name: "b", Body: body, Verbs: []string{"create"}},
+		`kind Fleet: Subresources: got "c" without Read, want it for the verbs [get]`:                 {Name: "c", Body: body, Verbs: []string{"get"}},
+		`kind Fleet: Subresources: got "d" without Write, want it for the verbs [get update]`:         {Name: "d", Verbs: []string{"get", "update"}},
+	} {
+		_, err := kinds.NewKind(kinds.Descriptor{
+			Name: "Fleet", New: func() kinds.Object { return &fleet{} }, Versions: []kinds.Version{{Name: "v1"}}, Subresources: []kinds.Subresource{sub},
+		})
+		assert.EqualError(t, err, want)
+	}
+}

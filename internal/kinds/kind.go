@@ -291,6 +291,11 @@ func (d *Descriptor) checkFunctions(*Kind) error {
 			return fmt.Errorf("SelectableFields: got %q without a Value, want one", f.Path)
 		}
 	}
+	for i := range d.Subresources {
+		if err := d.Subresources[i].check(); err != nil {
+			return err
+		}
+	}
 	return nil
 }
 

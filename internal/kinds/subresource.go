@@ -2,6 +2,7 @@ package kinds
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 
 	"github.com/kubecoord/kubecoord/internal/managedfields"
@@ -29,6 +30,25 @@ func (k *Kind) compileSubresources() {
 		}
 		s.managers.Subresource, s.managers.Reset = s.Name, s.Resets
 	}
+}
+
+// check refuses a subresource that lacks a function for one of its verbs.
+func (s *Subresource) check() error {
+	writes := slices.Contains(s.Verbs, "patch") || slices.Contains(s.Verbs, "update")
+	creates := slices.Contains(s.Verbs, "create")
+	lacks := ""
+	switch {
+	case s.Body == nil && creates:
+		lacks = "a Body for create"
+	case s.Body != nil && s.Read == nil && (writes || slices.Contains(s.Verbs, "get")):
+		lacks = "Read"
+	case s.Write == nil && (writes || creates && !s.Removes && s.Answer == nil):
+		lacks = "Write"
+	}
+	if lacks == "" {
+		return nil
+	}
+	return fmt.Errorf("Subresources: got %q without %s, want it for the verbs %v", s.Name, lacks, s.Verbs)
 }
 
 // mapping returns the member of the object that the body of a subresource writes.
