@@ -35,7 +35,7 @@ func TestFieldSelectorsByTheSortOfTheKind(t *testing.T) {
 			row.of.Versions = []kinds.Version{{Name: "v1"}}
 			kind, err := kinds.NewKind(row.of)
 			require.NoError(t, err)
-			s := newServerWith(t, store.Options{}, httpapi.Options{Kinds: []store.AnyKind{untyped{kind}}})
+			s := newServerWith(t, store.Options{}, httpapi.Options{Kinds: []store.AnyKind{kindOf{kind}}})
 			const tasks = "/apis/example.com/v1/tasks"
 			assert.Equal(t, row.namespace, s.do(t, "GET", tasks+"?fieldSelector=metadata.namespace%3Da", "").Code)
 			w := s.do(t, "GET", tasks+"?fieldSelector=x%3Dy", "")

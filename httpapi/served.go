@@ -23,6 +23,7 @@ type served struct {
 	scheme  *kinds.Scheme
 	groups  []*servedGroup
 	openAPI func() *openAPI
+	changed time.Time // when it replaced another state, or zero
 }
 
 // newServed returns the state with these kinds, each once. now is the time of the OpenAPI documents.
@@ -170,6 +171,7 @@ func (a *API) changeKinds(ctx context.Context, added []store.AnyKind, next func(
 	if err != nil {
 		return err
 	}
+	after.changed = a.st.Now()
 	for _, k := range added {
 		if indexOf(before.kinds, k) >= 0 {
 			continue

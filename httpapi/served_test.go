@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -16,6 +17,7 @@ import (
 	"github.com/kubecoord/kubecoord/internal/kinds"
 	"github.com/kubecoord/kubecoord/lease"
 	"github.com/kubecoord/kubecoord/store"
+	"github.com/kubecoord/kubecoord/store/clock"
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
@@ -68,6 +70,18 @@ func TestKindIsAddedAndRemoved(t *testing.T) {
 }
 
 const aggregatedV2 = ";g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
+
+// A clock that stands still does not keep a client with the OpenAPI index of before a change.
+func TestOpenAPIIndexIsReadAgainAfterAChange(t *testing.T) {
+	at := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	s := newServerWith(t, store.Options{Clock: clock.Func(func() time.Time { return at })}, httpapi.Options{})
+	modified := s.do(t, "GET", "/openapi/v3", "").Header.Get("Last-Modified")
+	assert.Equal(t, 304, s.do(t, "GET", "/openapi/v3", "", "If-Modified-Since", modified).Code)
+	require.NoError(t, s.api.AddKinds(t.Context(), widgetKind(t, nil)))
+	after := s.do(t, "GET", "/openapi/v3", "", "If-Modified-Since", modified)
+	assert.Equal(t, 200, after.Code)
+	assert.Contains(t, after.Body, "apis/example.com/v1")
+}
 
 func TestRemovedKindTakesItsObjectsAlong(t *testing.T) {
 	s, ctx, kind := newServer(t), t.Context(), widgetKind(t, nil)

@@ -12,11 +12,6 @@ import (
 	"github.com/kubecoord/kubecoord/store"
 )
 
-// untyped is a kind that was made from an untyped descriptor.
-type untyped struct{ kind *kinds.Kind }
-
-func (u untyped) Registered() *kinds.Kind { return u.kind }
-
 // A kind may write rows as a whole: with more cells than columns, and with conditions.
 func TestTableRowsOfAKindThatWritesThemAsAWhole(t *testing.T) {
 	kind, err := kinds.NewKind(kinds.Descriptor{
@@ -35,7 +30,7 @@ func TestTableRowsOfAKindThatWritesThemAsAWhole(t *testing.T) {
 		},
 	})
 	require.NoError(t, err)
-	s := newServerWith(t, store.Options{}, httpapi.Options{Kinds: []store.AnyKind{untyped{kind}}})
+	s := newServerWith(t, store.Options{}, httpapi.Options{Kinds: []store.AnyKind{kindOf{kind}}})
 	const tasks = "/apis/example.com/v1/namespaces/default/tasks"
 	for _, name := range []string{"done", "open"} {
 		w := s.do(t, "POST", tasks, `{"apiVersion":"example.com/v1","kind":"Task","metadata":{"name":"`+name+`"}}`)

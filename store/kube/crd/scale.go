@@ -4,9 +4,13 @@ import (
 	"fmt"
 	"math"
 	"sync"
+	"time"
 
+	autoscalingv1 "k8s.io/api/autoscaling/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/util/duration"
 	upstream "k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/kubecoord/kubecoord/internal/kinds"
@@ -35,13 +39,32 @@ type scaleStatus struct {
 var scaleKind = sync.OnceValue(func() *kinds.Kind {
 	k, err := kinds.NewKind(kinds.Descriptor{
 		Group: "autoscaling", Name: "Scale", Native: true, UnconditionalUpdate: true,
-		New: func() kinds.Object { return new(scaleBody) }, Versions: []kinds.Version{{Name: "v1"}},
+		New: func() kinds.Object { return new(scaleBody) }, Versions: []kinds.Version{{Name: "v1"}}, Columns: scaleColumns(),
 	})
 	if err != nil {
 		panic(err) // cannot be: the descriptor is constant
 	}
 	return k
 })
+
+// scaleColumns are what kubectl get --subresource=scale prints.
+func scaleColumns() []kinds.Column {
+	column := func(name, of, doc string, cell func(*scaleBody, time.Time) any) kinds.Column {
+		return kinds.Column{
+			ColumnInfo: kinds.ColumnInfo{Name: name, Type: of, Description: doc},
+			Cell:       func(o kinds.Object, now time.Time) any { return cell(o.(*scaleBody), now) },
+		}
+	}
+	m := metav1.ObjectMeta{}.SwaggerDoc()
+	return []kinds.Column{
+		column("Name", "string", m["name"], func(s *scaleBody, _ time.Time) any { return s.Name }),
+		column("Desired", "integer", autoscalingv1.ScaleSpec{}.SwaggerDoc()["replicas"], func(s *scaleBody, _ time.Time) any { return s.Spec.Replicas }),
+		column("Available", "integer", autoscalingv1.ScaleStatus{}.SwaggerDoc()["replicas"], func(s *scaleBody, _ time.Time) any { return s.Status.Replicas }),
+		column("Age", "string", m["creationTimestamp"], func(s *scaleBody, now time.Time) any {
+			return duration.HumanDuration(now.Sub(s.CreationTimestamp.Time))
+		}),
+	}
+}
 
 // scaleOf returns the subresource scale of a version (upstream: registry/customresource, etcd.go).
 func scaleOf(of *apiextensionsv1.CustomResourceSubresourceScale) kinds.Subresource {

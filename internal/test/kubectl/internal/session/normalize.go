@@ -11,7 +11,7 @@ import (
 // that equal values stay equal, and different values stay different:
 //
 //	{rv1} {uid1}  a resourceVersion, a UID
-//	{time}        a time of whole seconds, as the server writes them, and the times of diff
+//	{time}        a time of whole seconds, as the server writes them, and the times of diff and of describe
 //	{gen}         the suffix that the server added to the generateName "gen-"
 //	{key}         the etcd key of an object
 //	{log}         the head of a line that kubectl logs
@@ -36,7 +36,7 @@ func NewNormalizer(symbolsAndTexts ...string) *Normalizer {
 var (
 	uidForm     = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`)
 	versionForm = regexp.MustCompile(`((?:resourceVersion\\?"?: ?\\?"?|Resource Version: +))(\d+)`)
-	timeForm    = regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ|\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{9} [+-]\d{4}`)
+	timeForm    = regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ|\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{9} [+-]\d{4}|[A-Z][a-z]{2}, \d\d [A-Z][a-z]{2} \d{4} \d\d:\d\d:\d\d [+-]\d{4}`)
 	nameForm    = regexp.MustCompile(`\bgen-[bcdfghjklmnpqrstvwxz2456789]{5}\b`)
 	tempForm    = regexp.MustCompile(`((?:LIVE|MERGED|kubectl-edit)-)\w+`)
 	logForm     = regexp.MustCompile(`[IWEF]\d{4} \d\d:\d\d:\d\d\.\d{6} +\d+ \w+\.go:\d+\]`)

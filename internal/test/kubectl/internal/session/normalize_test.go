@@ -18,6 +18,7 @@ func TestNormalizeReplacesValuesThatDifferBetweenRuns(t *testing.T) {
 		"a time":                      {`"2026-01-02T03:04:05Z"`, `"{time}"`},
 		"a time of microseconds":      {"2026-01-02T03:04:05.000001Z", "2026-01-02T03:04:05.000001Z"},
 		"a time of diff":              {"--- a\t2026-01-02 03:04:05.123456789 +0000", "--- a\t{time}"},
+		"a time of describe":          {"Created:  Mon, 23 Nov 2026 21:38:52 +0000", "Created:  {time}"},
 		"the namespaces":              {"test-a test-a-2 other", "{ns} {ns2} other"},
 		"a generated name":            {"gen-x5bcd gen-hand", "gen-{gen} gen-hand"},
 		"temporary files":             {"/LIVE-123/x /MERGED-4/x kubectl-edit-56.yaml", "/LIVE-{n}/x /MERGED-{n}/x kubectl-edit-{n}.yaml"},
