@@ -57,12 +57,17 @@ func (k *Kind) FromWire(version int, o Object) Object {
 	if f.from != nil {
 		o = f.from(o)
 	}
-	if stored := &k.forms[0]; f != stored {
-		stored.prune(o)
-		stored.typ.Default(o)
-	}
 	k.of.Default(o)
 	return o
+}
+
+// Conform removes from an object in the stored form the members that only another version has, and fills in defaults. As
+// upstream, it comes after field management, which sees what the request had.
+func (k *Kind) Conform(o Object) {
+	if len(k.forms) > 1 {
+		k.forms[0].prune(o)
+		k.Type().Default(o)
+	}
 }
 
 // Wire returns a deep copy of an object in the shape of a version, with kind and apiVersion.
@@ -216,7 +221,9 @@ func (k *Kind) DecodeStored(data []byte) (Object, error) {
 		if m := body.object.GetObjectMeta(); len(m.ManagedFields) == 0 {
 			m.ManagedFields = nil // an empty list would reset them
 		}
-		return k.FromWire(i, body.object), nil
+		o := k.FromWire(i, body.object)
+		k.Conform(o)
+		return o, nil
 	}
 	return nil, fmt.Errorf("got kind %q of %q, want %q of %q", body.named.Kind, body.named.APIVersion, k.info.Kind, k.TypeMeta(0).APIVersion)
 }

@@ -104,7 +104,7 @@ func (k *Kind) compileManagers() {
 			k.managers.Versions[i].Read = func(doc map[string]any) (Object, error) { return k.readApplied(i, doc) }
 		}
 	}
-	if len(k.forms) > 1 {
+	if slices.ContainsFunc(k.forms, func(f form) bool { return f.to != nil || f.typ.Rest == nil }) && len(k.forms) > 1 {
 		k.managers.Convert = k.Convert
 	}
 	if k.info.Status {

@@ -48,6 +48,9 @@ func (d document) object() (Object, error) {
 	return o, nil
 }
 
+// unconverted is the error of a document without a Go type that does not fit the schema of another version.
+type unconverted struct{ error }
+
 func (v *Version) read(doc map[string]any) (Object, error) {
 	if v.Read != nil {
 		return v.Read(doc)
@@ -70,7 +73,11 @@ func (d document) inVersion(apiVersion string) (document, error) {
 	if d.kind.Convert == nil && d.kind.Versions[d.version].Type.Rest != nil {
 		// As upstream: without a Go type, the conversion keeps nulls.
 		d.version = to
-		return d, d.schema().validate(d.value()).err()
+		err := d.schema().validate(d.value()).err()
+		if err != nil && d.kind.Versions[to].Type.TreeSchema() != nil {
+			err = unconverted{err}
+		}
+		return d, err
 	}
 	o, err := d.object()
 	if err != nil {

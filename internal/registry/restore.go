@@ -44,6 +44,7 @@ func (r *Resource) PrepareRestore(o kinds.Object, req Request) (*Restored, error
 	if err := r.restoreSystemFields(o, req); err != nil {
 		return nil, err
 	}
+	r.Kind.Conform(o)
 	if errs := r.Kind.ValidateCreate(req.Version, o); len(errs) > 0 {
 		return nil, errs.Status(r.Kind.GroupKind(), m.Name)
 	}
