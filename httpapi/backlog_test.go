@@ -116,21 +116,21 @@ func TestSlowestBodiesAreCutBeyondALimit(t *testing.T) {
 	})
 }
 
-// deafConn is the connection of a client that stops to read.
+// deafConn is the connection of a client that stops to read within the answer.
 type deafConn struct {
 	net.Conn
-	deaf chan struct{} // closed when it stops
+	left int // bytes that it still reads
 	end  chan struct{}
 }
 
-func (c deafConn) Read(p []byte) (int, error) {
-	select {
-	case <-c.deaf:
+func (c *deafConn) Read(p []byte) (int, error) {
+	if c.left == 0 {
 		<-c.end
 		return 0, net.ErrClosed
-	default:
-		return c.Conn.Read(p)
 	}
+	n, err := c.Conn.Read(p[:min(len(p), c.left)])
+	c.left -= n
+	return n, err
 }
 
 // The server cannot even write the end of a stream.
@@ -149,7 +149,7 @@ func TestHTTP2ConnectionThatNobodyReadsIsClosed(t *testing.T) {
 				for _, name := range []string{"a", "b", "c"} {
 					s.must(t, "POST", leases, `{"metadata":{"name":"`+name+`"},"spec":{"holderIdentity":"`+strings.Repeat("x", 400<<10)+`"}}`)
 				}
-				conn := deafConn{s.listen(t, true).Conn, make(chan struct{}), make(chan struct{})}
+				conn := &deafConn{s.listen(t, true).Conn, 100 << 10, make(chan struct{})}
 				defer close(conn.end)
 				protocols := new(http.Protocols)
 				protocols.SetUnencryptedHTTP2(true)
@@ -159,7 +159,6 @@ func TestHTTP2ConnectionThatNobodyReadsIsClosed(t *testing.T) {
 				require.NoError(t, err)
 				defer resp.Body.Close()
 				assert.Equal(t, 2, resp.ProtoMajor)
-				close(conn.deaf)
 				synctest.Wait()
 				require.EqualValues(t, 1, handlers.Load())
 				time.Sleep(2 * time.Minute)

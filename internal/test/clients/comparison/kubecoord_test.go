@@ -11,12 +11,13 @@ import (
 
 	coordinationv1 "k8s.io/api/coordination/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
 
 	"github.com/kubecoord/kubecoord/httpapi"
 	"github.com/kubecoord/kubecoord/httpapi/apitest"
-	"github.com/kubecoord/kubecoord/store"
 	"github.com/kubecoord/kubecoord/store/fixture"
+	"github.com/kubecoord/kubecoord/store/kube/scheme"
 	"github.com/kubecoord/kubecoord/store/meta"
 	"github.com/stretchr/testify/require"
 )
@@ -43,8 +44,10 @@ func kubecoordByRuntime(t testing.TB) subject {
 
 func newServer(t testing.TB, connect func(*rest.Config) door) *server {
 	s := &server{t: t, connect: connect}
+	kinds, err := scheme.Kinds(clientgoscheme.Scheme, scheme.Options{})
+	require.NoError(t, err)
 	s.api = apitest.New(t, apitest.Options{API: httpapi.Options{
-		Kinds: []store.AnyKind{servedWidgets()}, Middleware: s.middleware,
+		Kinds: append(kinds, servedWidgets()), Middleware: s.middleware,
 	}})
 	s.wire = &recorder{next: s.api.Transport()}
 	s.door = connect(s.config())
