@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"io"
 	"strings"
 )
 
@@ -97,22 +96,6 @@ func readObject(d *json.Decoder) (any, error) {
 	}
 	_, err := d.Token()
 	return o, err
-}
-
-// parseAll reads the JSON values of a stream, up to a value that is cut off.
-func parseAll(data []byte) ([]any, error) {
-	var all []any
-	for len(bytes.TrimSpace(data)) > 0 {
-		tree, rest, err := parse(data)
-		if err == io.ErrUnexpectedEOF || err == io.EOF {
-			return all, nil
-		}
-		if err != nil {
-			return all, err
-		}
-		all, data = append(all, tree), rest
-	}
-	return all, nil
 }
 
 // MarshalJSON keeps the order of the members.
