@@ -14,6 +14,9 @@
 // With -etcd-endpoints the server uses an etcd that runs elsewhere. Several servers on one
 // etcd are replicas: clients may go from one to another.
 //
+// -kinds and -crds serve the other kinds of Kubernetes, as in examples/kube. The definitions of -crds are not objects of the store: all
+// replicas need the same directory. Definitions that clients create are.
+//
 // The flags for clients are those of examples/server. docs/operations.md shows how to go
 // from one process to three, and what clients see when something fails.
 package main
@@ -32,9 +35,11 @@ import (
 
 	"github.com/kubecoord/kubecoord/candidate"
 	"github.com/kubecoord/kubecoord/examples/internal/serve"
+	"github.com/kubecoord/kubecoord/examples/kube/kinds"
 	"github.com/kubecoord/kubecoord/httpapi"
 	"github.com/kubecoord/kubecoord/store"
 	"github.com/kubecoord/kubecoord/store/etcd"
+	"github.com/kubecoord/kubecoord/store/kube/crd"
 )
 
 // config is the command line.
@@ -50,6 +55,7 @@ type config struct {
 	compaction time.Duration
 	quota      int64
 	member     memberFlags
+	kinds      kinds.Flags
 }
 
 func (c *config) register(f *flag.FlagSet) {
@@ -64,6 +70,7 @@ func (c *config) register(f *flag.FlagSet) {
 	f.DurationVar(&c.compaction, "etcd-compaction-interval", 5*time.Minute, "drop history older than this `time`; 0: never, because somebody else does")
 	f.Int64Var(&c.quota, "quota-backend-bytes", 0, "with -data-dir: refuse writes when the database has so many `bytes`; 0: 2 GiB, the default of etcd")
 	c.member.register(f)
+	c.kinds.Register(f, "")
 	refuseOthers(f)
 }
 
@@ -123,16 +130,23 @@ func (c *config) serve(ctx context.Context, log *slog.Logger, front *serve.Front
 	}
 	defer e.close()
 	e.count(front, c.prefix)
+	more, err := c.kinds.Fixed()
+	if err != nil {
+		return err
+	}
 	st, err := etcd.OpenClient(ctx, e.client, c.prefix, etcd.Options{
 		Store:              store.Options{History: c.History, HistoryBytes: c.HistoryBytes},
 		CompactionInterval: c.compactionInterval(),
 		Log:                log,
-	})
+	}, more...)
 	if err != nil {
 		return err
 	}
 	defer st.Close()
 	opts := front.API()
+	if opts.Kinds = more; more != nil {
+		opts.Run = []func(context.Context, *httpapi.API){crd.Run}
+	}
 	opts.Checks = c.checks(e, st)
 	if c.Elect {
 		opts.Elect = &candidate.CoordinatorOptions{Identity: c.electorIdentity()}

@@ -20,7 +20,7 @@ func TestClientIsASmallProgram(t *testing.T) {
 	goCommand(t, root, "build", "-o", program, "./examples/contend")
 	info, err := os.Stat(program)
 	require.NoError(t, err)
-	assert.LessOrEqual(t, info.Size(), int64(13_000_000), "bytes") // 11.9 MB by Go 1.26, 12.9 MB by Go 1.27
+	assert.LessOrEqual(t, info.Size(), int64(13_300_000), "bytes") // 12.1 MB by Go 1.26, 13.1 MB by Go 1.27
 
 	symbols := string(goCommand(t, root, "tool", "nm", program))
 	assert.Contains(t, symbols, module+"/internal/kinds.NewKind")

@@ -41,6 +41,22 @@ func (f *Flags) Kinds() (all []store.AnyKind, err error) {
 	return append(all, crd.Definitions()), nil
 }
 
+// Fixed returns the kinds to serve from the first moment on a store that lasts: those of Kinds if one of the flags is set, and those
+// of the definitions in the directory, which are not objects of the store.
+func (f *Flags) Fixed() (all []store.AnyKind, err error) {
+	if f.of == "" && f.crds == "" {
+		return nil, nil
+	}
+	if all, err = f.Kinds(); err != nil || f.crds == "" {
+		return all, err
+	}
+	of, err := crd.Read(os.DirFS(f.crds))
+	if err != nil {
+		return nil, fmt.Errorf("-crds: %w", err)
+	}
+	return append(all, of...), nil
+}
+
 // Definitions returns the files of -crds.
 func (f *Flags) Definitions() []fixture.Source {
 	if f.crds == "" {
