@@ -39,7 +39,7 @@ func TestMiddlewareSeesTheRequestsOfEveryDoor(t *testing.T) {
 	assert.Equal(t, []string{leases, "/healthz"}, seen)
 }
 
-// A Middleware that records the answer is done when the client has it, as behind a socket.
+// The client has the answer only after a Middleware has recorded it, as behind a socket.
 func TestClientGetsTheHeaderWithTheNextWrite(t *testing.T) {
 	for name, next := range map[string]func(w http.ResponseWriter){
 		"a part of the body": func(w http.ResponseWriter) { io.WriteString(w, "x") },

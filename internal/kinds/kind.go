@@ -193,8 +193,8 @@ type version struct {
 	// validateStatus is validate for writes of the status.
 	validateStatus func(obj, old Object) field.Errors
 	serializer     Serializer // or nil
-	// empty returns the normal form of an empty object, which has members: a Go type writes a struct that is no pointer always.
-	// It is nil for custom resources, which have none, and where the Go type of the form has it.
+	// empty returns the normal form of an empty object of a version with a Serializer. It has members, because a Go type always
+	// writes a struct that is not a pointer. It is nil for all other versions.
 	empty func() Object
 }
 

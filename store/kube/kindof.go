@@ -12,8 +12,8 @@ import (
 //
 //	kind, err := kube.KindOf[corev1.ConfigMap](clientgoscheme.Scheme, kinds)
 //
-// The error says that the scheme does not have the type, that no kind has its name, or that the type is of another version
-// than the one of stored objects, which is the first version of the kind.
+// The error is for a type that is not in the scheme, for a name that no kind has, and for a type of another version than the
+// first version of the kind, in which objects are stored.
 func KindOf[T any, P interface {
 	*T
 	runtime.Object

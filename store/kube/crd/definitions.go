@@ -25,8 +25,8 @@ import (
 
 // This file is the kind CustomResourceDefinition (upstream: registry/customresourcedefinition, strategy.go and etcd.go).
 
-// Definitions returns the kind CustomResourceDefinition of apiextensions.k8s.io/v1. All callers share it. An API that has it
-// and runs [Run] serves the kinds that its objects define.
+// Definitions returns the kind CustomResourceDefinition of apiextensions.k8s.io/v1. All callers share it. An API that
+// serves it and runs [Run] also serves the kinds that its objects define.
 func Definitions() store.AnyKind { return definitions() }
 
 // definitions is made once per process.

@@ -14,10 +14,10 @@ import (
 	"github.com/kubecoord/kubecoord/store"
 )
 
-// HorizontalPodAutoscaler has two versions. What autoscaling/v1 has no members for is in annotations there (upstream:
+// HorizontalPodAutoscaler has two versions. In autoscaling/v1 annotations hold the values that have no member there (upstream:
 // apis/autoscaling/v1/conversion.go).
 
-// older returns an older version of a kind whose stored version is of type t.
+// older returns an older version of a kind. t is the type of its stored version.
 func (b *builder) older(kind schema.GroupKind, name string, t *objectType) (kinds.Version, error) {
 	own, v, err := b.version(kind.WithVersion(name))
 	if err != nil {

@@ -212,7 +212,7 @@ func createJob(j *batchv1.Job) {
 	}
 }
 
-// createSigningRequest sets the user of the request, who is the only one that there is.
+// createSigningRequest sets the user of the request to the only user there is.
 func createSigningRequest(r *certificatesv1.CertificateSigningRequest) {
 	r.Spec.Username, r.Spec.UID, r.Spec.Extra = "system:admin", "", nil
 	r.Spec.Groups = []string{"system:masters", "system:authenticated"}

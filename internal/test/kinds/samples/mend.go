@@ -148,7 +148,7 @@ func (m *mender) mendCause(tree map[string]any, reason, message string, path []s
 		return replace(tree, path, text+"b")
 	}
 	if reason == "FieldValueRequired" && get(tree, path) == nil {
-		// What is missing cannot be made, so what has it is left out.
+		// Nothing here can make the required member, so the object that lacks it is left out.
 		path = path[:max(len(path)-1, 1)]
 	}
 	if get(tree, path) == nil && reason == "FieldValueInvalid" && len(path) > 2 {

@@ -1,7 +1,7 @@
 // Package defaults fills in the members of built-in objects that a client left out, as kube-apiserver does when it decodes a
 // body: the defaulting of each version (upstream's pkg/apis/*/v1/defaults.go and the defaults declared at the types), then
-// what the conversion to the internal type and back changes (upstream's conversion.go). Secret's stringData is of the second
-// sort: it goes into data here, so that nothing after the decoder sees it.
+// the changes of the conversion to the internal type and back (upstream's conversion.go). Among these changes, a Secret's stringData
+// goes into data, so that nothing after the decoder sees it.
 //
 // Defaults depend on the Go type alone: every Probe gets the same ones wherever it stands. So the package has one function for
 // each Go type, in a file for each group, and a walk that finds the values of these types in an object.
