@@ -120,7 +120,7 @@ func (a *API) ReplaceKind(ctx context.Context, old, next store.AnyKind) error {
 			return nil, fmt.Errorf("httpapi: got %s in place of %s, want the same group, plural and scope", is.GroupResource(), was.GroupResource())
 		}
 		now = slices.Clone(now)
-		now[indexOf(now, old)] = next
+		now[indexOf(now, old.Registered())] = next
 		return now, nil
 	})
 }
@@ -141,7 +141,7 @@ func (a *API) RemoveKinds(ctx context.Context, opts RemoveOptions, all ...store.
 				return nil, err
 			}
 		}
-		return slices.DeleteFunc(slices.Clone(now), func(k store.AnyKind) bool { return indexOf(all, k) >= 0 }), nil
+		return slices.DeleteFunc(slices.Clone(now), func(k store.AnyKind) bool { return indexOf(all, k.Registered()) >= 0 }), nil
 	})
 	if err != nil {
 		return err
@@ -173,7 +173,7 @@ func (a *API) changeKinds(ctx context.Context, added []store.AnyKind, next func(
 	}
 	after.changed = a.st.Now()
 	for _, k := range added {
-		if indexOf(before.kinds, k) >= 0 {
+		if indexOf(before.kinds, k.Registered()) >= 0 {
 			continue
 		}
 		if err := a.st.Register(ctx, k.Registered()); err != nil {
@@ -182,28 +182,26 @@ func (a *API) changeKinds(ctx context.Context, added []store.AnyKind, next func(
 	}
 	a.served.Store(after)
 	for _, k := range before.kinds {
-		if indexOf(all, k) < 0 {
+		if indexOf(all, k.Registered()) < 0 {
 			a.opened.Delete(k.Registered())
 		}
 	}
 	return nil
 }
 
-func indexOf(all []store.AnyKind, k store.AnyKind) int {
-	return slices.IndexFunc(all, func(other store.AnyKind) bool { return other.Registered() == k.Registered() })
+func indexOf(all []store.AnyKind, k *kinds.Kind) int {
+	return slices.IndexFunc(all, func(other store.AnyKind) bool { return other.Registered() == k })
 }
 
 func checkServed(all []store.AnyKind, k store.AnyKind) error {
-	if indexOf(all, k) < 0 {
+	if indexOf(all, k.Registered()) < 0 {
 		return fmt.Errorf("httpapi: the kind %s is not served", k.Registered().GroupResource())
 	}
 	return nil
 }
 
 // serves reports whether a kind is among the served ones.
-func (s *served) serves(k *kinds.Kind) bool {
-	return slices.ContainsFunc(s.kinds, func(other store.AnyKind) bool { return other.Registered() == k })
-}
+func (s *served) serves(k *kinds.Kind) bool { return indexOf(s.kinds, k) >= 0 }
 
 // Kinds returns the kinds that are served now.
 func (a *API) Kinds() []store.AnyKind { return slices.Clone(a.served.Load().kinds) }

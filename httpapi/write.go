@@ -18,19 +18,7 @@ import (
 //
 // Query: dryRun, fieldManager, fieldValidation, pretty.
 func (c *call) create() error {
-	f, err := c.objectFormat()
-	if err != nil {
-		return err
-	}
-	data, err := c.readBody()
-	if err != nil {
-		return err
-	}
-	opts := c.createOptions()
-	if err := opts.Validate(); err != nil {
-		return err
-	}
-	o, err := c.served.scheme.DecodeBody(c.endpoint.Target, data, f, validation(opts.FieldValidation), nil, c.warn)
+	o, opts, err := c.readNew()
 	if err != nil {
 		return err
 	}
@@ -39,6 +27,24 @@ func (c *call) create() error {
 		return err
 	}
 	return c.writeItem(http.StatusCreated, it)
+}
+
+// readNew reads the body and the options of a create.
+func (c *call) readNew() (o kinds.Object, opts kinds.CreateOptions, err error) {
+	f, err := c.objectFormat()
+	if err != nil {
+		return nil, opts, err
+	}
+	data, err := c.readBody()
+	if err != nil {
+		return nil, opts, err
+	}
+	opts = c.createOptions()
+	if err := opts.Validate(); err != nil {
+		return nil, opts, err
+	}
+	o, err = c.served.scheme.DecodeBody(c.endpoint.Target, data, f, validation(opts.FieldValidation), nil, c.warn)
+	return o, opts, err
 }
 
 // update answers PUT …/namespaces/{ns}/{resource}/{name}, which also creates the object if the kind
@@ -103,19 +109,7 @@ func (c *call) body(it *registry.Item) (*registry.Item, error) {
 //
 // Query: dryRun, fieldManager, fieldValidation, pretty.
 func (c *call) createSub() error {
-	f, err := c.objectFormat()
-	if err != nil {
-		return err
-	}
-	data, err := c.readBody()
-	if err != nil {
-		return err
-	}
-	opts := c.createOptions()
-	if err := opts.Validate(); err != nil {
-		return err
-	}
-	o, err := c.served.scheme.DecodeBody(c.endpoint.Target, data, f, validation(opts.FieldValidation), nil, c.warn)
+	o, opts, err := c.readNew()
 	if err != nil {
 		return err
 	}

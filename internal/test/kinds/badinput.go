@@ -5,6 +5,8 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+
+	"github.com/kubecoord/kubecoord/internal/test/wiretest"
 )
 
 func sortedKeys(tree map[string]any) []string { return slices.Sorted(maps.Keys(tree)) }
@@ -92,7 +94,7 @@ func wrong(v any) any {
 
 // without returns a copy of an object without a member.
 func without(tree map[string]any, path string) map[string]any {
-	out := cloneTree(tree).(map[string]any)
+	out := wiretest.CopyTree(tree).(map[string]any)
 	parts := strings.Split(path, "/")
 	var above any = out
 	if len(parts) > 1 {

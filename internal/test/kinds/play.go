@@ -8,8 +8,9 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"slices"
 	"strings"
+
+	"github.com/kubecoord/kubecoord/internal/test/wiretest"
 )
 
 // Media types of requests and answers.
@@ -193,7 +194,7 @@ func (p *play) current(name string) map[string]any {
 
 // named returns a copy of an object with a name.
 func (p *play) named(tree map[string]any, name string) map[string]any {
-	out := cloneTree(tree).(map[string]any)
+	out := wiretest.CopyTree(tree).(map[string]any)
 	out["metadata"].(map[string]any)["name"] = p.resource.Name(name)
 	return out
 }
@@ -261,22 +262,4 @@ func (n *normalizer) event(tree any) any {
 	fresh := *n
 	fresh.versions = map[string]string{}
 	return fresh.body(tree)
-}
-
-func cloneTree(tree any) any {
-	switch node := tree.(type) {
-	case map[string]any:
-		out := make(map[string]any, len(node))
-		for key, value := range node {
-			out[key] = cloneTree(value)
-		}
-		return out
-	case []any:
-		out := slices.Clone(node)
-		for i := range out {
-			out[i] = cloneTree(out[i])
-		}
-		return out
-	}
-	return tree
 }

@@ -5,6 +5,8 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+
+	"github.com/kubecoord/kubecoord/internal/test/wiretest"
 )
 
 // scenario plays all parts.
@@ -206,11 +208,11 @@ func (p *play) applies() {
 	full := p.named(p.sample.Full, "apply")
 	apply("apply creates", "apply", "fieldManager=one", full)
 	apply("apply again", "apply", "fieldManager=one", full)
-	other := cloneTree(full).(map[string]any)
+	other := wiretest.CopyTree(full).(map[string]any)
 	other["metadata"].(map[string]any)["labels"].(map[string]any)["app"] = "b"
 	apply("apply conflicts in metadata", "apply", "fieldManager=two", other)
 	apply("apply with force", "apply", "fieldManager=two&force=true", other)
-	changes := cloneTree(full)
+	changes := wiretest.CopyTree(full)
 	for _, leaf := range p.sample.Changed {
 		put(changes, strings.Split(strings.TrimPrefix(leaf.Path, "/"), "/"), leaf.Value)
 	}
@@ -227,7 +229,7 @@ func (p *play) applies() {
 
 // with returns a copy of an object with a member at a path with slashes.
 func with(tree map[string]any, path string, value any) map[string]any {
-	out := cloneTree(tree).(map[string]any)
+	out := wiretest.CopyTree(tree).(map[string]any)
 	put(out, strings.Split(path, "/"), value)
 	return out
 }

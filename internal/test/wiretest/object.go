@@ -111,7 +111,7 @@ func (m *memory) base(name string, symbols []string) (map[string]any, error) {
 	var object map[string]any
 	switch {
 	case name == "sent":
-		sent, ok := copyTree(m.sent).(map[string]any)
+		sent, ok := CopyTree(m.sent).(map[string]any)
 		if !ok {
 			return nil, errors.New("sent: the step has sent no object")
 		}
@@ -125,7 +125,7 @@ func (m *memory) base(name string, symbols []string) (map[string]any, error) {
 		if !ok {
 			return nil, fmt.Errorf("%s: no object was shown with that resourceVersion", name)
 		}
-		object = copyTree(seen).(map[string]any)
+		object = CopyTree(seen).(map[string]any)
 		if strings.HasPrefix(name, "meta ") {
 			object = map[string]any{"apiVersion": "meta.k8s.io/v1", "kind": "PartialObjectMetadata", "metadata": object["metadata"]}
 		}

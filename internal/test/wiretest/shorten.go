@@ -56,7 +56,7 @@ func (m *memory) changes(name string, object map[string]any) (string, error) {
 		return "", err
 	}
 	owners := ""
-	target := copyTree(object).(map[string]any)
+	target := CopyTree(object).(map[string]any)
 	if entries := metadataOf(target)["managedFields"]; !reflect.DeepEqual(entries, metadataOf(base)["managedFields"]) {
 		if short, ok := m.owners(entries); ok {
 			owners = " by " + strings.Join(short, " by ")

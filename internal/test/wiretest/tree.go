@@ -51,18 +51,19 @@ func mergePatch(from, to map[string]any) map[string]any {
 	return patch
 }
 
-func copyTree(tree any) any {
+// CopyTree returns a deep copy of a tree.
+func CopyTree(tree any) any {
 	switch node := tree.(type) {
 	case map[string]any:
 		out := make(map[string]any, len(node))
 		for key, value := range node {
-			out[key] = copyTree(value)
+			out[key] = CopyTree(value)
 		}
 		return out
 	case []any:
 		out := slices.Clone(node)
 		for i := range out {
-			out[i] = copyTree(out[i])
+			out[i] = CopyTree(out[i])
 		}
 		return out
 	}

@@ -230,7 +230,7 @@ func (ts *schemas) property(f reflect.StructField, name string, options []string
 	if slices.Contains(options, "string") {
 		s = &schema.Schema{Type: "string"}
 	}
-	if s.Name == "" { // nobody else has it
+	if s.Name == "" { // the schema belongs to this member alone
 		s.ListType, s.ListMapKeys, s.Atomic = m.ListType, m.ListMapKeys, m.Atomic
 		if s.Default, err = defaultOf(f.Type, omits || slices.Contains(options, "omitzero"), m.Default); err != nil {
 			return p, err
