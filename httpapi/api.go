@@ -12,6 +12,7 @@ import (
 
 	"github.com/kubecoord/kubecoord/candidate"
 	"github.com/kubecoord/kubecoord/endpoints"
+	"github.com/kubecoord/kubecoord/internal/kinds"
 	"github.com/kubecoord/kubecoord/internal/registry"
 	"github.com/kubecoord/kubecoord/internal/scratch"
 	"github.com/kubecoord/kubecoord/lease"
@@ -36,6 +37,9 @@ type Options struct {
 	// Run are called in a goroutine each, with a context that ends with Close; Close waits for them. They are for
 	// controllers that belong to a server, such as crd.Run of store/kube. A Fork calls its own.
 	Run []func(ctx context.Context, a *API)
+	// Admission, if not nil, returns what decides about each write of the store, by the Go API too, once it is authorized.
+	// Package store/kube/cluster has webhooks and policies. It is called once, before the first request. A Fork calls its own.
+	Admission func(a *API) Admission
 	// Middleware, if not nil, wraps the handler of the API, also for health paths and a
 	// Transport. A handler that panics cuts the connection; a Transport reports that.
 	Middleware func(http.Handler) http.Handler
@@ -78,6 +82,9 @@ type Options struct {
 	// Log, if not nil, is called after each answer of the API itself, from many goroutines.
 	Log func(LogEntry)
 }
+
+// Admission decides about writes. Only packages below this module can make one, because it has types of the registry.
+type Admission = kinds.Admission
 
 // API is the http.Handler of a store. It is safe for concurrent use.
 type API struct {
@@ -155,6 +162,9 @@ func (a *API) start(s *served, opts Options) {
 		a.handler = opts.Middleware(a.handler)
 	}
 	a.atOnce = answersAtOnce(a.handler, opts)
+	if opts.Admission != nil {
+		a.st.SetAdmission(opts.Admission(a))
+	}
 	if opts.Elect != nil {
 		elector, err := candidate.NewCoordinator((*store.Store)(a.st), *opts.Elect)
 		if err != nil {

@@ -1,6 +1,7 @@
 package httpapi_test
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -102,7 +103,7 @@ func newFleetServer(t testing.TB) *server {
 				parent.(*fleet).Status.Note = "evicted"
 				return nil
 			}},
-			{Name: "token", Body: orders, Verbs: []string{"create"}, Answer: func(parent, body kinds.Object) (kinds.Object, error) {
+			{Name: "token", Body: orders, Verbs: []string{"create"}, Answer: func(_ context.Context, parent, body kinds.Object) (kinds.Object, error) {
 				if body.(*order).Harbour == "" {
 					return nil, errors.New("no harbour")
 				}

@@ -2,6 +2,7 @@ package kinds
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"path"
@@ -66,6 +67,9 @@ type Descriptor struct {
 	Grace func(obj Object, requested *int64) int64
 	// Verbs are the verbs that are served, in the words of discovery; nil means all.
 	Verbs []string
+	// Answer completes an object of a kind that is not stored, such as a TokenReview, once it is validated. Nil: it is
+	// answered as it is.
+	Answer func(ctx context.Context, obj Object) error
 	// Subresources are the ones besides status. One with the name status replaces the one that Status makes.
 	Subresources []Subresource
 
@@ -140,7 +144,7 @@ type Subresource struct {
 	// not nil, changes the parent first.
 	Removes bool
 	// Answer returns the answer of a create, which then writes nothing, as a TokenRequest. Nil: a Status.
-	Answer func(parent, body Object) (Object, error)
+	Answer func(ctx context.Context, parent, body Object) (Object, error)
 	// Member is the path of the member of the parent that spec.replicas of a Scale stands for, in all versions. Default:
 	// spec.replicas.
 	Member []string
@@ -473,6 +477,14 @@ func (k *Kind) Grace(o Object, requested *int64) (seconds int64, ok bool) {
 		return 0, false
 	}
 	return k.of.Grace(o, requested), true
+}
+
+// Answer completes an object of a kind that is not stored.
+func (k *Kind) Answer(ctx context.Context, o Object) error {
+	if k.of.Answer == nil {
+		return nil
+	}
+	return k.of.Answer(ctx, o)
 }
 
 // Info returns the description of the kind, which must not be changed.

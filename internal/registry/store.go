@@ -44,6 +44,8 @@ type Store struct {
 	quota    int64  // of bytes, or 0
 	source   source
 	engine   *engine // nil for a store in memory
+	// admission decides about writes, or is nil. It is set before the first request.
+	admission kinds.Admission
 
 	// mu guards all below and every tree. While it is held, no function of the user is
 	// called, and no object is copied; see the package comment for the order of locks.
@@ -89,6 +91,9 @@ func eventItem(c *hub.Change[change]) *Item {
 	}
 	return c.Payload.new
 }
+
+// SetAdmission makes writes ask an Admission. It must be called before the first write that is to be asked about.
+func (st *Store) SetAdmission(a kinds.Admission) { st.admission = a }
 
 // New returns an empty Store.
 func New(opts Options) *Store {

@@ -68,7 +68,7 @@ func (r *Resource) CreateSub(ctx context.Context, req Request, body kinds.Object
 		if err != nil {
 			return nil, err
 		}
-		o, err := req.Sub.Answer(parent.obj, body)
+		o, err := req.Sub.Answer(ctx, parent.obj, body)
 		if err != nil {
 			return nil, err
 		}

@@ -74,7 +74,7 @@ func (r *Resource) Create(ctx context.Context, o kinds.Object, req Request) (*It
 	r.dedupOwners(m, &req, "")
 	r.updateManagers(o, nil, &req, r.st.now())
 	if !r.Info().Stored() {
-		return r.answer(o, &req)
+		return r.answer(ctx, o, &req)
 	}
 	if m.Name != "" || m.GenerateName == "" {
 		it, err := r.create(ctx, o, &req)
@@ -97,11 +97,14 @@ func (r *Resource) Create(ctx context.Context, o kinds.Object, req Request) (*It
 
 // answer is the create of an object that is not kept. It has no rules for the metadata, and the error does not name
 // the kind (upstream: the storages in registry/authorization and registry/authentication).
-func (r *Resource) answer(o kinds.Object, req *Request) (*Item, error) {
+func (r *Resource) answer(ctx context.Context, o kinds.Object, req *Request) (*Item, error) {
 	if errs := r.Kind.ValidateContent(req.Version, o); len(errs) > 0 {
 		return nil, errs.Status(meta.GroupKind{Group: r.Info().Group}, "")
 	}
 	r.Kind.PrepareNew(o)
+	if err := r.Kind.Answer(ctx, o); err != nil {
+		return nil, err
+	}
 	return newItem(r.Kind, o, 0), nil
 }
 

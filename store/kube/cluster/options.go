@@ -1,0 +1,30 @@
+// Package cluster has what a server of Kubernetes does beside keeping objects: namespaces, admission, reviews, tokens, and
+// two controllers. Each is one value of Options, and off without it.
+//
+// There is no scheduler, no kubelet, and no controller that makes Pods of a Deployment: kwok has these.
+package cluster
+
+// Options say what a server does. The zero value does nothing.
+type Options struct {
+	// Namespaces makes the namespaces default, kube-system, kube-public and kube-node-lease, and refuses objects in
+	// namespaces that do not exist, or that are deleted, as the admission plugin NamespaceLifecycle.
+	Namespaces bool
+	// Service makes the service kubernetes in the namespace default, with its Endpoints and EndpointSlice.
+	Service bool
+	// Webhooks calls the admission webhooks of the MutatingWebhookConfigurations and ValidatingWebhookConfigurations.
+	Webhooks bool
+	// Policies enforces ValidatingAdmissionPolicies and MutatingAdmissionPolicies.
+	Policies bool
+	// Disruptions makes evictions obey PodDisruptionBudgets.
+	Disruptions bool
+	// Reviews answers TokenReviews, SubjectAccessReviews and their kin by the Authenticate and Authorize of the API, and
+	// TokenRequests.
+	Reviews bool
+	// RBAC authorizes requests by Roles, ClusterRoles and their bindings, in addition to Authorize.
+	RBAC bool
+	// GarbageCollection deletes objects whose owners are gone, as the garbage collector of kube-controller-manager.
+	GarbageCollection bool
+	// NamespaceDeletion deletes what is in a deleted namespace, and then the namespace, as the namespace controller of
+	// kube-controller-manager.
+	NamespaceDeletion bool
+}
