@@ -16,6 +16,9 @@ import (
 type User struct {
 	Name   string
 	Groups []string
+	// UID and Extra are "" and nil for most users. They are for reviews and admission, and no rule of this package reads them.
+	UID   string
+	Extra map[string][]string
 }
 
 // Authenticator returns the user of a request, and whether its credentials are valid; if not, the
