@@ -103,7 +103,7 @@ func (s *Server) requestor(r *http.Request) (httpapi.User, bool) {
 	if u.Name == "" || u.Name == userAnonymous {
 		if claimed := s.tokens.parse(bearerToken(r.Header)); claimed != nil {
 			info, _, err := s.verify(r.Context(), claimed, nil)
-			return info, err == nil
+			return withGroup(info), err == nil
 		}
 	}
 	if ok && s.authenticate == nil {

@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	rbacv1 "k8s.io/api/rbac/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	utilerrors "k8s.io/apimachinery/pkg/util/errors"
 	"k8s.io/component-helpers/auth/rbac/validation"
 
 	"github.com/kubecoord/kubecoord/httpapi"
@@ -20,7 +20,8 @@ import (
 )
 
 // Admission refuses roles and bindings that give their writer permissions that the writer does not have (upstream:
-// registry/rbac, policybased). It is nil without RBAC. It must run after the admission that changes objects.
+// registry/rbac, policybased). It is nil without RBAC. It must run as the last
+// one that may change objects: a real server asks it after those, and before it validates.
 func (s *Server) Admission() kinds.Admission {
 	if s.rbac == nil {
 		return nil
@@ -30,11 +31,11 @@ func (s *Server) Admission() kinds.Admission {
 
 type escalation struct{ s *Server }
 
-// Admit does nothing.
-func (escalation) Admit(context.Context, *kinds.Attributes) error { return nil }
+// Validate does nothing.
+func (escalation) Validate(context.Context, *kinds.Attributes) error { return nil }
 
-// Validate refuses a write. A user of the group system:masters may write all.
-func (e escalation) Validate(ctx context.Context, a *kinds.Attributes) error {
+// Admit refuses a write. A user of the group system:masters may write all.
+func (e escalation) Admit(ctx context.Context, a *kinds.Attributes) error {
 	gr := a.Resource.GroupResource()
 	if gr.Group != rbacv1.GroupName || a.Operation == kinds.OperationDelete || a.Object == nil {
 		return nil
@@ -58,9 +59,9 @@ func (e escalation) Validate(ctx context.Context, a *kinds.Attributes) error {
 		if ask("escalate", gr.Resource, named) {
 			return nil
 		}
-		return e.checkRole(ctx, u, a, gr)
+		return e.checkRole(u, a, gr)
 	case "rolebindings", "clusterrolebindings":
-		var ref struct{ RoleRef rbacv1.RoleRef }
+		var ref rbacv1.ClusterRoleBinding // a RoleBinding has the same members
 		if !convert(a.Object, &ref) {
 			return nil
 		}
@@ -69,23 +70,22 @@ func (e escalation) Validate(ctx context.Context, a *kinds.Attributes) error {
 		}
 		rules, err := e.s.rbac.rulesOf(ref.RoleRef, a.Namespace)
 		if err != nil {
-			return statusOf(err)
+			return notFound(gr, err)
 		}
-		if err := e.covers(ctx, u, a.Namespace, rules); err != nil {
+		if err := e.covers(gr, u, a.Namespace, rules); err != nil {
 			return forbidden(gr, name, err)
 		}
 	}
 	return nil
 }
 
-// statusOf returns the error about a role that is missing as an error of this module.
-func statusOf(err error) error {
-	var status apierrors.APIStatus
-	if !errors.As(err, &status) || status.Status().Details == nil {
-		return err
+// notFound returns the error about a role that is missing. Upstream's registry names the resource of the request in it.
+func notFound(gr meta.GroupResource, err error) error {
+	var m *missingRole
+	if errors.As(err, &m) {
+		return meta.NewNotFound(gr, m.name)
 	}
-	d := status.Status().Details
-	return meta.NewNotFound(meta.GroupResource{Group: d.Group, Resource: d.Kind}, d.Name)
+	return err
 }
 
 // fullAuthority is what an aggregationRule needs.
@@ -94,17 +94,17 @@ func fullAuthority() []rbacv1.PolicyRule {
 	return []rbacv1.PolicyRule{{Verbs: all, APIGroups: all, Resources: all}, {Verbs: all, NonResourceURLs: all}}
 }
 
-func (e escalation) checkRole(ctx context.Context, u httpapi.User, a *kinds.Attributes, gr meta.GroupResource) error {
+func (e escalation) checkRole(u httpapi.User, a *kinds.Attributes, gr meta.GroupResource) error {
 	var role, old rbacv1.ClusterRole // a Role has the same members
 	if !convert(a.Object, &role) || a.Old != nil && !convert(a.Old, &old) {
 		return nil
 	}
 	name := a.Object.GetObjectMeta().Name
-	if err := e.covers(ctx, u, a.Namespace, role.Rules); err != nil {
+	if err := e.covers(gr, u, a.Namespace, role.Rules); err != nil {
 		return forbidden(gr, name, err)
 	}
 	if aggregates(&role) || aggregates(&old) {
-		if e.covers(ctx, u, a.Namespace, fullAuthority()) != nil {
+		if e.covers(gr, u, a.Namespace, fullAuthority()) != nil {
 			return forbidden(gr, name, errors.New("must have cluster-admin privileges to use the aggregationRule"))
 		}
 	}
@@ -116,11 +116,11 @@ func aggregates(r *rbacv1.ClusterRole) bool {
 }
 
 // covers returns an error unless a user has all permissions of the rules.
-func (e escalation) covers(ctx context.Context, u httpapi.User, namespace string, rules []rbacv1.PolicyRule) error {
-	if err := checkSize(ctx, rules); err != nil {
+func (e escalation) covers(gr meta.GroupResource, u httpapi.User, namespace string, rules []rbacv1.PolicyRule) error {
+	if err := checkSize(rules); err != nil {
 		return err
 	}
-	own, problem := e.s.rbac.rules(u, namespace)
+	own, errs := e.s.rbac.rules(u, namespace)
 	covered, missing := validation.Covers(own, rules)
 	if covered {
 		return nil
@@ -132,8 +132,11 @@ func (e escalation) covers(ctx context.Context, u httpapi.User, namespace string
 	slices.Sort(lines)
 	text := fmt.Sprintf("user %q (groups=%q) is attempting to grant RBAC permissions not currently held:\n%s",
 		u.Name, u.Groups, strings.Join(slices.Compact(lines), "\n"))
-	if problem != nil {
-		text += fmt.Sprintf("; resolution errors: %v", []error{problem})
+	if len(errs) > 0 {
+		for i, err := range errs {
+			errs[i] = notFound(gr, err)
+		}
+		text += fmt.Sprintf("; resolution errors: %v", []error{utilerrors.NewAggregate(errs)})
 	}
 	return errors.New(text)
 }

@@ -1,14 +1,12 @@
 package access
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"slices"
 	"strings"
 
 	rbacv1 "k8s.io/api/rbac/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	utilerrors "k8s.io/apimachinery/pkg/util/errors"
@@ -62,8 +60,7 @@ func (p *policy) allows(a httpapi.Attributes) (allowed bool, reason string) {
 }
 
 // rules returns the rules of a user in a namespace, and the errors about roles that are missing.
-func (p *policy) rules(u httpapi.User, namespace string) (rules []rbacv1.PolicyRule, err error) {
-	var errs []error
+func (p *policy) rules(u httpapi.User, namespace string) (rules []rbacv1.PolicyRule, errs []error) {
 	p.visit(u, namespace, func(_ func() string, rule *rbacv1.PolicyRule, err error) bool {
 		if err != nil {
 			errs = append(errs, err)
@@ -72,10 +69,7 @@ func (p *policy) rules(u httpapi.User, namespace string) (rules []rbacv1.PolicyR
 		}
 		return true
 	})
-	if len(errs) > 0 {
-		err = utilerrors.NewAggregate(errs)
-	}
-	return rules, err
+	return rules, errs
 }
 
 // visit calls f with each rule of a user in a namespace, and with each error, until f returns false. source describes the
@@ -135,7 +129,7 @@ func (p *policy) rulesOf(ref rbacv1.RoleRef, namespace string) ([]rbacv1.PolicyR
 		if r := all.byName[types.NamespacedName{Namespace: namespace, Name: ref.Name}]; r != nil {
 			return r.Rules, nil
 		}
-		return nil, apierrors.NewNotFound(rbacv1.Resource("role"), ref.Name)
+		return nil, &missingRole{"role", ref.Name}
 	case "ClusterRole":
 		all, err := p.clusterRoles.read()
 		if err != nil {
@@ -144,9 +138,17 @@ func (p *policy) rulesOf(ref rbacv1.RoleRef, namespace string) ([]rbacv1.PolicyR
 		if r := all.byName[types.NamespacedName{Name: ref.Name}]; r != nil {
 			return r.Rules, nil
 		}
-		return nil, apierrors.NewNotFound(rbacv1.Resource("clusterrole"), ref.Name)
+		return nil, &missingRole{"clusterrole", ref.Name}
 	}
 	return nil, fmt.Errorf("unsupported role reference kind: %q", ref.Kind)
+}
+
+// missingRole is the error of a binding to a role that does not exist.
+type missingRole struct{ resource, name string }
+
+// Error returns the text of upstream's lister.
+func (m *missingRole) Error() string {
+	return fmt.Sprintf("%s.%s %q not found", m.resource, rbacv1.GroupName, m.name)
 }
 
 // applies reports whether a subject of a binding in a namespace, "" for the cluster, is the user.
@@ -206,7 +208,7 @@ var errTooManyRules = errors.New("the rules have too many combinations of groups
 const maxSimpleRules = 1 << 18
 
 // checkSize refuses rules with too many combinations.
-func checkSize(_ context.Context, rules []rbacv1.PolicyRule) error {
+func checkSize(rules []rbacv1.PolicyRule) error {
 	total := 0
 	for _, r := range rules {
 		n := max(len(r.APIGroups), 1)

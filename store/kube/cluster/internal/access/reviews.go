@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
+	utilerrors "k8s.io/apimachinery/pkg/util/errors"
 
 	"github.com/kubecoord/kubecoord/httpapi"
 	"github.com/kubecoord/kubecoord/internal/caller"
@@ -194,8 +195,8 @@ func (s *Server) rulesOf(u httpapi.User, namespace string) authorizationv1.Subje
 	if s.rbac == nil {
 		return status
 	}
-	rules, err := s.rbac.rules(u, namespace)
-	if err != nil {
+	rules, errs := s.rbac.rules(u, namespace)
+	if err := utilerrors.NewAggregate(errs); err != nil {
 		status.EvaluationError = strings.TrimPrefix(status.EvaluationError+", "+err.Error(), ", ")
 	}
 	for _, r := range rules {

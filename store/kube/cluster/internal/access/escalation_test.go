@@ -1,0 +1,143 @@
+package access
+
+import (
+	"encoding/json"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+
+	"github.com/kubecoord/kubecoord/httpapi"
+	"github.com/kubecoord/kubecoord/internal/caller"
+	"github.com/kubecoord/kubecoord/internal/kinds"
+	"github.com/kubecoord/kubecoord/internal/registry"
+	"github.com/kubecoord/kubecoord/store"
+	"github.com/kubecoord/kubecoord/store/kube/scheme"
+	"github.com/kubecoord/kubecoord/store/meta"
+)
+
+// newServer returns a server with RBAC that has the roles and bindings of a new cluster, and these objects.
+func newServer(t *testing.T, objects ...string) *Server {
+	t.Helper()
+	served, err := scheme.Kinds(clientgoscheme.Scheme, scheme.Options{})
+	require.NoError(t, err)
+	st := store.New(store.Options{})
+	t.Cleanup(st.Close)
+	var s *Server
+	api := httpapi.New(st, httpapi.Options{Kinds: served, Extend: func(a *httpapi.API, opts *httpapi.Options) {
+		s = Extend(a, opts, Options{RBAC: true, Tokens: NewTokens(TokenOptions{})})
+	}})
+	t.Cleanup(api.Close)
+	require.NoError(t, s.Bootstrap(t.Context()))
+	for _, o := range objects {
+		require.NoError(t, s.bootstrap(t.Context(), []byte(o)))
+	}
+	return s
+}
+
+// object returns the object of a JSON text.
+func object(t *testing.T, text string) *store.Unstructured {
+	t.Helper()
+	var o struct {
+		Metadata meta.ObjectMeta `json:"metadata"`
+	}
+	content := map[string]any{}
+	require.NoError(t, json.Unmarshal([]byte(text), &o))
+	require.NoError(t, json.Unmarshal([]byte(text), &content))
+	delete(content, "metadata")
+	return &store.Unstructured{Content: content, ObjectMeta: o.Metadata}
+}
+
+// The writer may write roles and get pods. One of the writer's bindings names a role that is missing.
+func writer() []string {
+	const subject = `"subjects":[{"kind":"User","name":"nobody","apiGroup":"rbac.authorization.k8s.io"}]`
+	return []string{
+		`{"kind":"ClusterRole","metadata":{"name":"make"},"rules":[{"verbs":["create","update","patch"],"apiGroups":["rbac.authorization.k8s.io"],"resources":["*"]},{"verbs":["get"],"apiGroups":[""],"resources":["pods"]},{"verbs":["bind"],"apiGroups":["rbac.authorization.k8s.io"],"resources":["clusterroles"],"resourceNames":["view"]}]}`,
+		`{"kind":"ClusterRoleBinding","metadata":{"name":"make"},"roleRef":{"apiGroup":"rbac.authorization.k8s.io","kind":"ClusterRole","name":"make"},` + subject + `}`,
+		`{"kind":"ClusterRoleBinding","metadata":{"name":"missing"},"roleRef":{"apiGroup":"rbac.authorization.k8s.io","kind":"ClusterRole","name":"access-gone"},` + subject + `}`,
+		`{"kind":"RoleBinding","metadata":{"name":"missing","namespace":"access"},"roleRef":{"apiGroup":"rbac.authorization.k8s.io","kind":"Role","name":"access-gone2"},` + subject + `}`,
+	}
+}
+
+// The texts are of a kube-apiserver 1.36.3.
+func TestARoleMustNotGiveMoreThanItsWriterHas(t *testing.T) {
+	s := newServer(t, writer()...)
+	const intro = `user "nobody" (groups=["guests" "system:authenticated"]) is attempting to grant RBAC permissions not currently held:` + "\n"
+	const held = `{"metadata":{"name":"ok"},"rules":[{"verbs":["get"],"apiGroups":[""],"resources":["pods"]}]}`
+	for _, row := range []struct{ name, plural, namespace, object, old, want string }{
+		{"permissions that are held", "clusterroles", "", held, "", ""},
+		{"many permissions that are not", "clusterroles", "",
+			`{"metadata":{"name":"esc"},"rules":[{"verbs":["get","list"],"apiGroups":["",""],"resources":["pods","secrets"]},{"verbs":["get"],"nonResourceURLs":["/x"]},{"verbs":["list"],"apiGroups":[""],"resources":["pods"],"resourceNames":["a","b"]}]}`, "",
+			`clusterroles.rbac.authorization.k8s.io "esc" is forbidden: ` + intro +
+				`{APIGroups:[""], Resources:["pods"], ResourceNames:["a"], Verbs:["list"]}` + "\n" +
+				`{APIGroups:[""], Resources:["pods"], ResourceNames:["b"], Verbs:["list"]}` + "\n" +
+				`{APIGroups:[""], Resources:["pods"], Verbs:["list" "list"]}` + "\n" +
+				`{APIGroups:[""], Resources:["secrets"], Verbs:["get" "list" "get" "list"]}` + "\n" +
+				`{NonResourceURLs:["/x"], Verbs:["get"]}; resolution errors: [clusterroles.rbac.authorization.k8s.io "access-gone" not found]`},
+		{"an aggregation", "clusterroles", "", `{"metadata":{"name":"agg"},"aggregationRule":{"clusterRoleSelectors":[{"matchLabels":{"a":"b"}}]}}`, "",
+			`clusterroles.rbac.authorization.k8s.io "agg" is forbidden: must have cluster-admin privileges to use the aggregationRule`},
+		{"a role", "roles", "access", `{"metadata":{"name":"r","namespace":"access"},"rules":[{"verbs":["get"],"apiGroups":["apps"],"resources":["deployments"]}]}`, "",
+			`roles.rbac.authorization.k8s.io "r" is forbidden: ` + intro +
+				`{APIGroups:["apps"], Resources:["deployments"], Verbs:["get"]}; resolution errors: [[roles.rbac.authorization.k8s.io "access-gone" not found, roles.rbac.authorization.k8s.io "access-gone2" not found]]`},
+		{"a binding to a role that has more", "rolebindings", "access",
+			`{"metadata":{"name":"rb","namespace":"access"},"roleRef":{"apiGroup":"rbac.authorization.k8s.io","kind":"ClusterRole","name":"cluster-admin"}}`, "",
+			`rolebindings.rbac.authorization.k8s.io "rb" is forbidden: ` + intro + `{APIGroups:["*"], Resources:["*"], Verbs:["*"]}` + "\n" +
+				`{NonResourceURLs:["*"], Verbs:["*"]}; resolution errors: [[rolebindings.rbac.authorization.k8s.io "access-gone" not found, rolebindings.rbac.authorization.k8s.io "access-gone2" not found]]`},
+		{"a binding to a role that is missing", "rolebindings", "access",
+			`{"metadata":{"name":"rb","namespace":"access"},"roleRef":{"apiGroup":"rbac.authorization.k8s.io","kind":"Role","name":"nope"}}`, "",
+			`rolebindings.rbac.authorization.k8s.io "nope" not found`},
+		{"a binding to a role that has less", "clusterrolebindings", "",
+			`{"metadata":{"name":"crb"},"roleRef":{"apiGroup":"rbac.authorization.k8s.io","kind":"ClusterRole","name":"system:discovery"}}`, "", ""},
+		{"a binding to a role that the writer may bind", "clusterrolebindings", "",
+			`{"metadata":{"name":"crb"},"roleRef":{"apiGroup":"rbac.authorization.k8s.io","kind":"ClusterRole","name":"view"}}`, "", ""},
+		{"an update that changes only finalizers", "clusterroles", "",
+			`{"metadata":{"name":"x","finalizers":["a/b"]},"rules":[{"verbs":["*"],"apiGroups":["*"],"resources":["*"]}]}`,
+			`{"metadata":{"name":"x"},"rules":[{"verbs":["*"],"apiGroups":["*"],"resources":["*"]}]}`, ""},
+		{"an update of an aggregation", "clusterroles", "", held, `{"metadata":{"name":"ok"},"aggregationRule":{"clusterRoleSelectors":[{}]}}`,
+			`clusterroles.rbac.authorization.k8s.io "ok" is forbidden: must have cluster-admin privileges to use the aggregationRule`},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			a := &kinds.Attributes{Operation: kinds.OperationCreate, Resource: s.resource("rbac.authorization.k8s.io", row.plural).Kind, Namespace: row.namespace, Object: object(t, row.object)}
+			if row.old != "" {
+				a.Operation, a.Old = kinds.OperationUpdate, object(t, row.old)
+			}
+			ctx := caller.WithUser(t.Context(), caller.User{Name: "nobody", Groups: []string{"guests", "system:authenticated"}})
+			if err := s.Admission().Admit(ctx, a); row.want == "" {
+				assert.NoError(t, err)
+			} else {
+				assert.EqualError(t, err, row.want)
+			}
+			ctx = caller.WithUser(t.Context(), caller.User{Name: "nobody", Groups: []string{"system:masters"}})
+			assert.NoError(t, s.Admission().Admit(ctx, a), "system:masters")
+		})
+	}
+}
+
+func TestARoleWithTooManyCombinationsIsRefused(t *testing.T) {
+	s := newServer(t, writer()...)
+	names := make([]any, 5000)
+	for i := range names {
+		names[i] = "x"
+	}
+	o := &store.Unstructured{ObjectMeta: meta.ObjectMeta{Name: "huge"}, Content: map[string]any{
+		"rules": []any{map[string]any{"verbs": names, "apiGroups": names, "resources": names}},
+	}}
+	ctx := caller.WithUser(t.Context(), caller.User{Name: "nobody"})
+	err := s.Admission().Admit(ctx, &kinds.Attributes{
+		Operation: kinds.OperationCreate, Resource: s.resource("rbac.authorization.k8s.io", "clusterroles").Kind, Object: o,
+	})
+	assert.ErrorContains(t, err, errTooManyRules.Error())
+}
+
+func TestNewClusterHasItsRolesOnce(t *testing.T) {
+	s := newServer(t)
+	r := s.resource("rbac.authorization.k8s.io", "clusterroles")
+	list, err := r.List(t.Context(), registry.ListOptions{})
+	require.NoError(t, err)
+	assert.Len(t, list.Items, 69)
+	_, err = r.Delete(t.Context(), registry.Request{Name: "view"}, kinds.DeleteOptions{})
+	require.NoError(t, err)
+	require.NoError(t, s.Bootstrap(t.Context()))
+	assert.Nil(t, r.Peek("", "view"), "a role that a test deleted")
+}
