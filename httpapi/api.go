@@ -37,6 +37,10 @@ type Options struct {
 	// Run are called in a goroutine each, with a context that ends with Close; Close waits for them. They are for
 	// controllers that belong to a server, such as crd.Run of store/kube. A Fork calls its own.
 	Run []func(ctx context.Context, a *API)
+	// Extend, if not nil, is called first by New and by each Fork, and may change the other options of this one API, except
+	// Kinds. It is for what belongs to one API and needs its store, such as an Authorizer that reads Roles. The API answers no
+	// requests yet.
+	Extend func(a *API, opts *Options)
 	// Admission, if not nil, returns what decides about each write of the store, by the Go API too, once it is authorized.
 	// Package store/kube/cluster has webhooks and policies. It is called once, before the first request. A Fork calls its own.
 	Admission func(a *API) Admission
@@ -144,6 +148,9 @@ func New(st *store.Store, opts Options) *API {
 // start serves the kinds, applies the options, and starts the election.
 func (a *API) start(s *served, opts Options) {
 	a.served.Store(s)
+	if opts.Extend != nil {
+		opts.Extend(a, &opts)
+	}
 	a.log, a.authenticate, a.authorize = opts.Log, opts.Authenticate, opts.Authorize
 	if opts.Hosts != nil {
 		a.hosts, a.crossOrigin = hostSet(opts.Hosts), http.NewCrossOriginProtection()

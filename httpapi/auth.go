@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"strings"
 
+	"github.com/kubecoord/kubecoord/internal/caller"
 	"github.com/kubecoord/kubecoord/internal/validate"
 	"github.com/kubecoord/kubecoord/selector"
 	"github.com/kubecoord/kubecoord/store/meta"
@@ -16,6 +17,9 @@ import (
 type User struct {
 	Name   string
 	Groups []string
+	// UID and Extra are "" and nil for most users. They are for reviews and admission, and no rule of this package reads them.
+	UID   string
+	Extra map[string][]string
 }
 
 // Authenticator returns the user of a request, and whether its credentials are valid; if not, the
@@ -120,6 +124,10 @@ func (c *call) identify() error {
 	}
 	if u, ok := c.api.authenticate(c.req); ok {
 		c.user = u
+		ctx := caller.WithUser(c.req.Context(), caller.User{Name: u.Name, UID: u.UID, Groups: u.Groups, Extra: u.Extra})
+		if c.req = c.req.WithContext(ctx); c.deadline.Context != nil {
+			c.deadline.Context = ctx
+		}
 		return nil
 	}
 	return meta.NewStatusError(http.StatusUnauthorized, meta.ReasonUnauthorized, nil, "Unauthorized")
@@ -147,7 +155,7 @@ func (c *call) mayCreate() error {
 
 func (c *call) checkAllowed(a Attributes) error {
 	if allowed, reason := c.api.authorize(a); !allowed {
-		return forbidden(a, reason)
+		return a.Forbidden(reason)
 	}
 	return nil
 }
@@ -221,8 +229,8 @@ func (c *call) verbName(named, watching bool) string {
 	return strings.ToLower(c.req.Method)
 }
 
-// forbidden returns the error of a request that is not allowed.
-func forbidden(a Attributes, reason string) error {
+// Forbidden returns the error of a request that is not allowed: 403 with the reason, which may be "".
+func (a Attributes) Forbidden(reason string) error {
 	if reason != "" {
 		reason = ": " + reason
 	}

@@ -143,6 +143,9 @@ type Subresource struct {
 	// Removes makes a create delete the parent, as an Eviction does, with the deleteOptions of the body. Write, if it is
 	// not nil, changes the parent first.
 	Removes bool
+	// MayRemove, if not nil, may refuse a create that would delete the parent. exact makes the deletion fail if the parent has
+	// changed since; unless the body names a resourceVersion, MayRemove is then called again.
+	MayRemove func(ctx context.Context, parent Object, dryRun bool) (exact bool, err error)
 	// Answer returns the answer of a create, which then writes nothing, as a TokenRequest. Nil: a Status.
 	Answer func(ctx context.Context, parent, body Object) (Object, error)
 	// Member is the path of the member of the parent that spec.replicas of a Scale stands for, in all versions. Default:

@@ -2,6 +2,7 @@ package registry
 
 import (
 	"context"
+	"errors"
 
 	"github.com/kubecoord/kubecoord/internal/kinds"
 	"github.com/kubecoord/kubecoord/store/meta"
@@ -68,6 +69,7 @@ func (r *Resource) CreateSub(ctx context.Context, req Request, body kinds.Object
 		if err != nil {
 			return nil, err
 		}
+		(&Resource{Kind: req.Sub.Body, st: r.st}).updateManagers(body, nil, &req, r.st.now())
 		o, err := req.Sub.Answer(ctx, parent.obj, body)
 		if err != nil {
 			return nil, err
@@ -99,8 +101,7 @@ func (c binding) plan(r *Resource, current *Item, req Request) (w write, err err
 	return w, err
 }
 
-// evict deletes the parent with the options of a body (upstream: registry/core/pod/storage, EvictionREST). Known
-// difference: PodDisruptionBudgets have no effect.
+// evict deletes the parent with the options of a body (upstream: registry/core/pod/storage, EvictionREST).
 func (r *Resource) evict(ctx context.Context, req Request, body kinds.Object) error {
 	if body.GetObjectMeta().Name != req.Name {
 		return meta.NewBadRequest("name in URL does not match name in %s object", req.Sub.Body.Info().Kind)
@@ -113,6 +114,38 @@ func (r *Resource) evict(ctx context.Context, req Request, body kinds.Object) er
 	if req.DryRun {
 		opts.DryRun = []string{kinds.DryRunAll}
 	}
+	if req.Sub.MayRemove == nil {
+		return r.removeThrough(ctx, req, body, opts)
+	}
+	for retry := 0; ; retry++ {
+		parent, err := r.Get(ctx, req.Namespace, req.Name, "")
+		if err != nil {
+			return err
+		}
+		exact, err := req.Sub.MayRemove(ctx, parent.obj, req.DryRun)
+		if err != nil {
+			return err
+		}
+		attempt := opts
+		if exact = exact && (opts.Preconditions == nil || opts.Preconditions.ResourceVersion == nil); exact {
+			p := kinds.Preconditions{ResourceVersion: new(parent.ResourceVersion())}
+			if opts.Preconditions != nil {
+				p.UID = opts.Preconditions.UID
+			}
+			attempt.Preconditions = &p
+		}
+		err = r.removeThrough(ctx, req, body, attempt)
+		if !exact || retry == maxEvictions || !errors.Is(err, meta.ReasonConflict) {
+			return err
+		}
+	}
+}
+
+// maxEvictions is how often an eviction starts again because the parent has changed (upstream: EvictionsRetry).
+const maxEvictions = 20
+
+// removeThrough changes the parent as the body asks, and deletes it.
+func (r *Resource) removeThrough(ctx context.Context, req Request, body kinds.Object, opts kinds.DeleteOptions) error {
 	if req.Sub.Write != nil && !req.DryRun {
 		w, err := r.attempt(ctx, req, disruption{binding{body}, opts.Preconditions})
 		if err != nil {
@@ -122,7 +155,7 @@ func (r *Resource) evict(ctx context.Context, req Request, body kinds.Object) er
 			opts.Preconditions = &kinds.Preconditions{UID: p.UID, ResourceVersion: new(w.answer.ResourceVersion())}
 		}
 	}
-	_, err = r.Delete(ctx, Request{Namespace: req.Namespace, Name: req.Name}, opts)
+	_, err := r.Delete(ctx, Request{Namespace: req.Namespace, Name: req.Name}, opts)
 	return err
 }
 

@@ -98,6 +98,7 @@ func (r *Resource) Create(ctx context.Context, o kinds.Object, req Request) (*It
 // answer is the create of an object that is not kept. It has no rules for the metadata, and the error does not name
 // the kind (upstream: the storages in registry/authorization and registry/authentication).
 func (r *Resource) answer(ctx context.Context, o kinds.Object, req *Request) (*Item, error) {
+	o.GetObjectMeta().CreationTimestamp = meta.Time{}
 	if errs := r.Kind.ValidateContent(req.Version, o); len(errs) > 0 {
 		return nil, errs.Status(meta.GroupKind{Group: r.Info().Group}, "")
 	}

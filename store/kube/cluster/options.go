@@ -18,9 +18,14 @@ type Options struct {
 	// Disruptions makes evictions obey PodDisruptionBudgets.
 	Disruptions bool
 	// Reviews answers TokenReviews, SubjectAccessReviews and their kin by the Authenticate and Authorize of the API, and
-	// TokenRequests.
+	// TokenRequests. Requests may have a token of a ServiceAccount, and may impersonate a user. Without Authenticate, requests
+	// without such a token are the ones of an administrator, in the group system:masters.
 	Reviews bool
-	// RBAC authorizes requests by Roles, ClusterRoles and their bindings, in addition to Authorize.
+	// Tokens say how tokens of ServiceAccounts are signed and checked.
+	Tokens Tokens
+	// RBAC authorizes requests by Roles, ClusterRoles and their bindings, in addition to Authorize. It makes the roles and
+	// bindings of a new cluster, and refuses ones that give more than their writer has. Roles that aggregate others have the
+	// rules that are stored, because a controller of kube-controller-manager fills them in: admin, edit and view have none.
 	RBAC bool
 	// GarbageCollection deletes objects whose owners are gone, as the garbage collector of kube-controller-manager.
 	GarbageCollection bool

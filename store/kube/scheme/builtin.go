@@ -40,6 +40,9 @@ func (b *builder) builtin(r served) (*kinds.Kind, error) {
 	b.prepare(&d, r, t)
 	table(&d, t)
 	setDeletion(&d)
+	if r.answers {
+		d.Answer = t.answer(r.fresh)
+	}
 	if r.counts != nil {
 		d.Counts = counter(r.counts)
 	}

@@ -1,6 +1,7 @@
 package scheme
 
 import (
+	"context"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -122,4 +123,46 @@ func setCondition(pod kinds.Object, kind corev1.PodConditionType) error {
 		}
 	}
 	return set(pod, append(conditions, condition), "status", "conditions")
+}
+
+// markEvicted sets the condition by which a pod says why it was deleted (upstream: EvictionREST, addConditionAndDeletePod).
+func markEvicted(pod, _ kinds.Object) error {
+	if err := setCondition(pod, corev1.DisruptionTarget); err != nil {
+		return err
+	}
+	conditions, _ := at(pod, "status", "conditions").([]any)
+	for _, c := range conditions {
+		if c, ok := c.(map[string]any); ok && c["type"] == string(corev1.DisruptionTarget) {
+			c["reason"], c["message"] = "EvictionByEvictionAPI", "Eviction API: evicting"
+		}
+	}
+	return nil
+}
+
+// Evictor decides about evictions.
+type Evictor interface {
+	// Evict may refuse the eviction of a pod. exact makes the eviction start again if the pod has changed since.
+	Evict(ctx context.Context, pod *corev1.Pod, dryRun bool) (exact bool, err error)
+}
+
+type evictorKey struct{}
+
+// WithEvictor returns a context for requests whose evictions e decides about. Without one all are allowed.
+func WithEvictor(ctx context.Context, e Evictor) context.Context {
+	return context.WithValue(ctx, evictorKey{}, e)
+}
+
+// mayEvict returns the function that asks the Evictor of a request.
+func mayEvict(t *objectType) func(context.Context, kinds.Object, bool) (bool, error) {
+	return func(ctx context.Context, o kinds.Object, dryRun bool) (bool, error) {
+		e, ok := ctx.Value(evictorKey{}).(Evictor)
+		if !ok {
+			return false, nil
+		}
+		pod, err := t.typed(o)
+		if err != nil {
+			return false, err
+		}
+		return e.Evict(ctx, pod.(*corev1.Pod), dryRun)
+	}
 }

@@ -33,6 +33,8 @@ type served struct {
 	holds                 func(o kinds.Object) bool
 	terminate             func(obj runtime.Object)
 	subresources          func(*builder) ([]kinds.Subresource, error)
+	// answers marks a review, which is answered and not stored. The answer of a fresh one has no metadata of the request.
+	answers, fresh bool
 }
 
 // resources returns the resources that a kube-apiserver 1.36 serves by default, except those that other packages have: Lease,
@@ -74,9 +76,13 @@ func coreResources() []served {
 		{version: v, kind: "Secret", plural: "secrets", fields: fields("type"), update: onUpdate(updateSecret)},
 		{version: v, kind: "Service", plural: "services", short: []string{"svc"}, categories: all(), status: true, creates: true,
 			prefix: "services/specs", name: validate.NameIsDNSLabel, fields: fields("spec.clusterIP", "spec.type"), create: onCreate(createService), update: onUpdate(updateService)},
-		{version: v, kind: "ServiceAccount", plural: "serviceaccounts", short: []string{"sa"},
-			create: onCreate(cleanSecrets), update: onUpdate(updateServiceAccount)},
+		serviceAccount(),
 	}
+}
+
+func serviceAccount() served {
+	return served{version: "v1", kind: "ServiceAccount", plural: "serviceaccounts", short: []string{"sa"},
+		create: onCreate(cleanSecrets), update: onUpdate(updateServiceAccount)}
 }
 
 func groupResources() []served {

@@ -143,13 +143,17 @@ func podSubresources(b *builder) ([]kinds.Subresource, error) {
 		return nil, err
 	}
 	eviction, _, err := b.body("policy", "v1", "Eviction")
+	if err != nil {
+		return nil, err
+	}
+	pod, _, err := b.version(corev1.SchemeGroupVersion.WithKind("Pod"))
 	return []kinds.Subresource{
 		{Name: "ephemeralcontainers", Verbs: readWrite(), Resets: []string{"status"}, Write: func(pod, body kinds.Object) error {
 			return replace(pod, body, "spec", "ephemeralContainers")
 		}},
 		{Name: "resize", Verbs: readWrite(), Resets: []string{"status"}, Write: resize},
 		{Name: "binding", Body: binding, Verbs: []string{"create"}, Write: bind},
-		{Name: "eviction", Body: eviction, Verbs: []string{"create"}, Removes: true},
+		{Name: "eviction", Body: eviction, Verbs: []string{"create"}, Removes: true, Write: markEvicted, MayRemove: mayEvict(pod)},
 	}, err
 }
 

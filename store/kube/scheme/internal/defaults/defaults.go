@@ -43,6 +43,7 @@ func New(now func() time.Time) *Defaulter {
 	addAutoscaling(d.rules)
 	addNetworking(d.rules)
 	addRBAC(d.rules)
+	addAuthentication(d.rules)
 	addStorage(d.rules)
 	addScheduling(d.rules)
 	addAdmission(d.rules)

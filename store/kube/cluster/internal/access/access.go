@@ -1,0 +1,178 @@
+package access
+
+import (
+	"context"
+	"net/http"
+	"slices"
+
+	"github.com/kubecoord/kubecoord/httpapi"
+	"github.com/kubecoord/kubecoord/internal/kinds"
+	"github.com/kubecoord/kubecoord/internal/registry"
+	"github.com/kubecoord/kubecoord/store/kube/scheme"
+	"github.com/kubecoord/kubecoord/store/meta"
+)
+
+// Options say what a Server does.
+type Options struct {
+	// RBAC authorizes by Roles, ClusterRoles and their bindings.
+	RBAC bool
+	// Tokens signs and checks tokens. Servers may share it.
+	Tokens *Tokens
+}
+
+// Groups and users that a kube-apiserver knows by name.
+const (
+	groupMasters         = "system:masters"
+	groupAuthenticated   = "system:authenticated"
+	groupUnauthenticated = "system:unauthenticated"
+	userAnonymous        = "system:anonymous"
+)
+
+// Server is the authentication and authorization of one API.
+type Server struct {
+	api    *httpapi.API
+	st     *registry.Store
+	tokens *Tokens
+	// authenticate and authorize are the ones of the options of the API, or nil. mayAll reports that there is no authorization.
+	authenticate httpapi.Authenticator
+	authorize    httpapi.Authorizer
+	mayAll       bool
+	rbac         *policy // nil without Options.RBAC
+}
+
+// Extend changes the options of an API, from its httpapi.Options.Extend. Their Authenticate and Authorize are asked first.
+func Extend(a *httpapi.API, opts *httpapi.Options, o Options) *Server {
+	s := &Server{api: a, st: (*registry.Store)(a.Store()), tokens: o.Tokens, authenticate: opts.Authenticate, authorize: opts.Authorize}
+	if o.RBAC {
+		s.rbac = newPolicy(s)
+	}
+	s.mayAll = s.authorize == nil && s.rbac == nil
+	opts.Authenticate = s.Authenticate
+	if !s.mayAll {
+		opts.Authorize = s.Authorize
+	}
+	outer := opts.Middleware
+	opts.Middleware = func(next http.Handler) http.Handler {
+		next = s.handler(next)
+		if outer != nil {
+			next = outer(next)
+		}
+		return next
+	}
+	return s
+}
+
+// handler serves the documents about the key of the tokens, and passes on all other requests with what reviews need.
+func (s *Server) handler(next http.Handler) http.Handler {
+	keys := s.api.Guard(http.HandlerFunc(s.serveKeys))
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		impersonated, err := s.impersonated(r)
+		if err != nil {
+			s.api.Fail(w, r, err)
+			return
+		}
+		ctx := scheme.WithReviewer(r.Context(), s)
+		if impersonated != nil {
+			ctx = context.WithValue(ctx, impersonatedKey{}, impersonated)
+		}
+		r = r.WithContext(ctx)
+		if r.Method == http.MethodGet && (r.URL.Path == pathConfiguration || r.URL.Path == pathKeys) {
+			keys.ServeHTTP(w, r)
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// Authenticate is the httpapi.Authenticator of the API.
+func (s *Server) Authenticate(r *http.Request) (httpapi.User, bool) {
+	if u, ok := r.Context().Value(impersonatedKey{}).(*httpapi.User); ok {
+		return *u, true
+	}
+	return s.requestor(r)
+}
+
+// requestor returns the user whose credentials a request has. Credentials that the API itself accepts come first. A token of
+// a ServiceAccount must be valid. Without an Authenticator all other requests are the administrator's.
+func (s *Server) requestor(r *http.Request) (httpapi.User, bool) {
+	var u httpapi.User
+	ok := s.authenticate == nil
+	if !ok {
+		u, ok = s.authenticate(r)
+	}
+	if u.Name == "" || u.Name == userAnonymous {
+		if claimed := s.tokens.parse(bearerToken(r.Header)); claimed != nil {
+			info, _, err := s.verify(r.Context(), claimed, nil)
+			return info, err == nil
+		}
+	}
+	if ok && s.authenticate == nil {
+		u = httpapi.User{Name: "admin", Groups: []string{groupMasters}}
+	}
+	return withGroup(u), ok
+}
+
+// withGroup adds the group of all users with credentials, or of all without.
+func withGroup(u httpapi.User) httpapi.User {
+	group := groupAuthenticated
+	switch {
+	case u.Name == userAnonymous:
+		group = groupUnauthenticated
+	case slices.Contains(u.Groups, groupUnauthenticated):
+		return u
+	}
+	if !slices.Contains(u.Groups, group) {
+		u.Groups = append(slices.Clip(u.Groups), group)
+	}
+	return u
+}
+
+// Authorize is the httpapi.Authorizer of the API: a request that the API's own Authorizer or RBAC allows is allowed.
+func (s *Server) Authorize(a httpapi.Attributes) (allowed bool, reason string) {
+	if s.mayAll {
+		return true, ""
+	}
+	if s.authorize != nil {
+		if allowed, reason = s.authorize(a); allowed {
+			return true, reason
+		}
+	}
+	if s.rbac == nil {
+		return false, reason
+	}
+	allowed, why := s.rbac.allows(a)
+	if allowed || reason == "" {
+		return allowed, why
+	}
+	if why != "" {
+		reason += "\n" + why
+	}
+	return false, reason
+}
+
+// resource returns the collection of a resource, or nil if the API does not serve it.
+func (s *Server) resource(group, plural string) *registry.Resource {
+	for _, k := range s.api.Kinds() {
+		if kind := k.Registered(); kind.GroupResource() == (meta.GroupResource{Group: group, Resource: plural}) {
+			r, err := s.st.Find(kind)
+			if err != nil {
+				return nil
+			}
+			return r
+		}
+	}
+	return nil
+}
+
+// get returns an object, or the error that it is not found.
+func (s *Server) get(ctx context.Context, plural, namespace, name string) (kinds.Object, error) {
+	r := s.resource("", plural)
+	if r == nil {
+		return nil, meta.NewNotFound(meta.GroupResource{Resource: plural}, name)
+	}
+	it, err := r.Get(ctx, namespace, name, "")
+	if err != nil {
+		return nil, err
+	}
+	return it.Stored(), nil
+}

@@ -1,0 +1,196 @@
+package access
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"reflect"
+	"slices"
+	"strings"
+
+	rbacv1 "k8s.io/api/rbac/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/component-helpers/auth/rbac/validation"
+
+	"github.com/kubecoord/kubecoord/httpapi"
+	"github.com/kubecoord/kubecoord/internal/kinds"
+	"github.com/kubecoord/kubecoord/store"
+	"github.com/kubecoord/kubecoord/store/meta"
+)
+
+// Admission refuses roles and bindings that give their writer permissions that the writer does not have (upstream:
+// registry/rbac, policybased). It is nil without RBAC. It must run after the admission that changes objects.
+func (s *Server) Admission() kinds.Admission {
+	if s.rbac == nil {
+		return nil
+	}
+	return escalation{s}
+}
+
+type escalation struct{ s *Server }
+
+// Admit does nothing.
+func (escalation) Admit(context.Context, *kinds.Attributes) error { return nil }
+
+// Validate refuses a write. A user of the group system:masters may write all.
+func (e escalation) Validate(ctx context.Context, a *kinds.Attributes) error {
+	gr := a.Resource.GroupResource()
+	if gr.Group != rbacv1.GroupName || a.Operation == kinds.OperationDelete || a.Object == nil {
+		return nil
+	}
+	u := userOf(ctx)
+	if slices.Contains(u.Groups, groupMasters) || onlyCollected(a.Object, a.Old) {
+		return nil
+	}
+	name := a.Object.GetObjectMeta().Name
+	ask := func(verb, resource, name string) bool {
+		allowed, _ := e.s.Authorize(httpapi.Attributes{User: u, Verb: verb, IsResource: true, Group: rbacv1.GroupName, Version: "*",
+			Resource: resource, Namespace: a.Namespace, Name: name})
+		return allowed
+	}
+	switch gr.Resource {
+	case "roles", "clusterroles":
+		named := name
+		if a.Operation == kinds.OperationCreate {
+			named = "" // as in the path
+		}
+		if ask("escalate", gr.Resource, named) {
+			return nil
+		}
+		return e.checkRole(ctx, u, a, gr)
+	case "rolebindings", "clusterrolebindings":
+		var ref struct{ RoleRef rbacv1.RoleRef }
+		if !convert(a.Object, &ref) {
+			return nil
+		}
+		if plural := strings.ToLower(ref.RoleRef.Kind) + "s"; ask("bind", plural, ref.RoleRef.Name) {
+			return nil
+		}
+		rules, err := e.s.rbac.rulesOf(ref.RoleRef, a.Namespace)
+		if err != nil {
+			return statusOf(err)
+		}
+		if err := e.covers(ctx, u, a.Namespace, rules); err != nil {
+			return forbidden(gr, name, err)
+		}
+	}
+	return nil
+}
+
+// statusOf returns the error about a role that is missing as an error of this module.
+func statusOf(err error) error {
+	var status apierrors.APIStatus
+	if !errors.As(err, &status) || status.Status().Details == nil {
+		return err
+	}
+	d := status.Status().Details
+	return meta.NewNotFound(meta.GroupResource{Group: d.Group, Resource: d.Kind}, d.Name)
+}
+
+// fullAuthority is what an aggregationRule needs.
+func fullAuthority() []rbacv1.PolicyRule {
+	all := []string{"*"}
+	return []rbacv1.PolicyRule{{Verbs: all, APIGroups: all, Resources: all}, {Verbs: all, NonResourceURLs: all}}
+}
+
+func (e escalation) checkRole(ctx context.Context, u httpapi.User, a *kinds.Attributes, gr meta.GroupResource) error {
+	var role, old rbacv1.ClusterRole // a Role has the same members
+	if !convert(a.Object, &role) || a.Old != nil && !convert(a.Old, &old) {
+		return nil
+	}
+	name := a.Object.GetObjectMeta().Name
+	if err := e.covers(ctx, u, a.Namespace, role.Rules); err != nil {
+		return forbidden(gr, name, err)
+	}
+	if aggregates(&role) || aggregates(&old) {
+		if e.covers(ctx, u, a.Namespace, fullAuthority()) != nil {
+			return forbidden(gr, name, errors.New("must have cluster-admin privileges to use the aggregationRule"))
+		}
+	}
+	return nil
+}
+
+func aggregates(r *rbacv1.ClusterRole) bool {
+	return r.AggregationRule != nil && len(r.AggregationRule.ClusterRoleSelectors) > 0
+}
+
+// covers returns an error unless a user has all permissions of the rules.
+func (e escalation) covers(ctx context.Context, u httpapi.User, namespace string, rules []rbacv1.PolicyRule) error {
+	if err := checkSize(ctx, rules); err != nil {
+		return err
+	}
+	own, problem := e.s.rbac.rules(u, namespace)
+	covered, missing := validation.Covers(own, rules)
+	if covered {
+		return nil
+	}
+	var lines []string
+	for _, r := range compact(missing) {
+		lines = append(lines, describeRule(r))
+	}
+	slices.Sort(lines)
+	text := fmt.Sprintf("user %q (groups=%q) is attempting to grant RBAC permissions not currently held:\n%s",
+		u.Name, u.Groups, strings.Join(slices.Compact(lines), "\n"))
+	if problem != nil {
+		text += fmt.Sprintf("; resolution errors: %v", []error{problem})
+	}
+	return errors.New(text)
+}
+
+// compact joins the rules that differ by their verbs only.
+func compact(rules []rbacv1.PolicyRule) (out []rbacv1.PolicyRule) {
+	type simple struct{ group, resource, name string }
+	seen := map[simple]int{}
+	for _, r := range rules {
+		if len(r.APIGroups) != 1 || len(r.Resources) != 1 || len(r.ResourceNames) > 1 || len(r.NonResourceURLs) > 0 {
+			out = append(out, r)
+			continue
+		}
+		key := simple{r.APIGroups[0], r.Resources[0], strings.Join(r.ResourceNames, "")}
+		if i, ok := seen[key]; ok && len(out[i].ResourceNames) == len(r.ResourceNames) {
+			out[i].Verbs = append(slices.Clip(out[i].Verbs), r.Verbs...)
+			continue
+		}
+		seen[key] = len(out)
+		out = append(out, r)
+	}
+	return out
+}
+
+// describeRule returns a rule as upstream's errors show it.
+func describeRule(r rbacv1.PolicyRule) string {
+	var parts []string
+	for _, m := range []struct {
+		name   string
+		values []string
+	}{
+		{"APIGroups", r.APIGroups}, {"Resources", r.Resources}, {"NonResourceURLs", r.NonResourceURLs},
+		{"ResourceNames", r.ResourceNames}, {"Verbs", r.Verbs},
+	} {
+		if len(m.values) > 0 {
+			parts = append(parts, fmt.Sprintf("%s:%q", m.name, m.values))
+		}
+	}
+	return "{" + strings.Join(parts, ", ") + "}"
+}
+
+// onlyCollected reports whether an update changes no more than a garbage collector does: owners and finalizers.
+func onlyCollected(o, old kinds.Object) bool {
+	if old == nil {
+		return false
+	}
+	now, before := *o.GetObjectMeta(), *old.GetObjectMeta()
+	for _, m := range []*meta.ObjectMeta{&now, &before} {
+		m.OwnerReferences, m.Finalizers, m.ManagedFields, m.SelfLink = nil, nil, nil, ""
+	}
+	a, ok := o.(*store.Unstructured)
+	b, both := old.(*store.Unstructured)
+	return ok && both && reflect.DeepEqual(now, before) && reflect.DeepEqual(a.Content, b.Content)
+}
+
+// forbidden is the error of a write that is not allowed.
+func forbidden(gr meta.GroupResource, name string, why error) error {
+	return meta.NewStatusError(http.StatusForbidden, meta.ReasonForbidden, &meta.StatusDetails{Name: name, Group: gr.Group, Kind: gr.Resource},
+		fmt.Sprintf("%s %q is forbidden: %s", gr, name, why))
+}

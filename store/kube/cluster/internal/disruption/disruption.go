@@ -1,0 +1,212 @@
+// Package disruption makes evictions obey PodDisruptionBudgets.
+package disruption
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+
+	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	apimeta "k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/kubecoord/kubecoord/httpapi"
+	"github.com/kubecoord/kubecoord/internal/caller"
+	"github.com/kubecoord/kubecoord/internal/kinds"
+	"github.com/kubecoord/kubecoord/internal/registry"
+	"github.com/kubecoord/kubecoord/store"
+	"github.com/kubecoord/kubecoord/store/kube/scheme"
+	"github.com/kubecoord/kubecoord/store/meta"
+)
+
+// Extend changes the options of an API, from its httpapi.Options.Extend, so that its evictions obey the budgets in its store.
+func Extend(a *httpapi.API, opts *httpapi.Options) {
+	e := &evictor{api: a, st: (*registry.Store)(a.Store())}
+	outer := opts.Middleware
+	opts.Middleware = func(next http.Handler) http.Handler {
+		var h http.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			next.ServeHTTP(w, r.WithContext(scheme.WithEvictor(r.Context(), e)))
+		})
+		if outer != nil {
+			h = outer(h)
+		}
+		return h
+	}
+}
+
+// evictor decides about the evictions of one API (upstream: registry/core/pod/storage, EvictionREST).
+type evictor struct {
+	api *httpapi.API
+	st  *registry.Store
+}
+
+var policyKind = meta.GroupResource{Group: policyv1.GroupName, Resource: "poddisruptionbudgets"}
+
+// Evict implements scheme.Evictor.
+func (e *evictor) Evict(ctx context.Context, pod *corev1.Pod, dryRun bool) (exact bool, err error) {
+	switch {
+	case pod.Status.Phase == corev1.PodSucceeded, pod.Status.Phase == corev1.PodFailed, pod.DeletionTimestamp != nil:
+		return false, nil
+	case pod.Status.Phase == corev1.PodPending:
+		return true, nil
+	}
+	r := e.budgets()
+	if r == nil {
+		return false, nil
+	}
+	found, err := matching(ctx, r, pod)
+	if err != nil || len(found) == 0 {
+		return false, err
+	}
+	if len(found) > 1 {
+		return false, meta.NewStatusError(http.StatusInternalServerError, "", nil,
+			"This pod has more than one PodDisruptionBudget, which the eviction subresource does not support.")
+	}
+	b := found[0]
+	if !ready(pod) {
+		policy := b.Spec.UnhealthyPodEvictionPolicy
+		if policy != nil && *policy == policyv1.AlwaysAllow || b.Status.CurrentHealthy >= b.Status.DesiredHealthy && b.Status.DesiredHealthy > 0 {
+			return true, nil
+		}
+	}
+	return false, e.decrement(ctx, r, b.Name, pod, dryRun)
+}
+
+// budgets returns the collection of PodDisruptionBudgets, or nil if the API has none.
+func (e *evictor) budgets() *registry.Resource {
+	for _, k := range e.api.Kinds() {
+		if kind := k.Registered(); kind.GroupResource() == policyKind {
+			if r, err := e.st.Find(kind); err == nil {
+				return r
+			}
+		}
+	}
+	return nil
+}
+
+// matching returns the budgets whose selectors match a pod.
+func matching(ctx context.Context, r *registry.Resource, pod *corev1.Pod) (out []*policyv1.PodDisruptionBudget, err error) {
+	list, err := r.List(ctx, registry.ListOptions{Namespace: pod.Namespace})
+	if err != nil {
+		return nil, err
+	}
+	for _, it := range list.Items {
+		b := budgetOf(it.Stored())
+		if b == nil {
+			continue
+		}
+		selector, err := metav1.LabelSelectorAsSelector(b.Spec.Selector)
+		if err == nil && selector.Matches(labels.Set(pod.Labels)) {
+			out = append(out, b)
+		}
+	}
+	return out, nil
+}
+
+// budgetOf returns an object as a PodDisruptionBudget, or nil if it does not have its form.
+func budgetOf(o kinds.Object) *policyv1.PodDisruptionBudget {
+	u, ok := o.(*store.Unstructured)
+	b := &policyv1.PodDisruptionBudget{}
+	if !ok || runtime.DefaultUnstructuredConverter.FromUnstructured(u.Content, b) != nil {
+		return nil
+	}
+	m := o.GetObjectMeta()
+	b.Name, b.Namespace, b.Generation = m.Name, m.Namespace, m.Generation
+	return b
+}
+
+func ready(pod *corev1.Pod) bool {
+	for _, c := range pod.Status.Conditions {
+		if c.Type == corev1.PodReady {
+			return c.Status == corev1.ConditionTrue
+		}
+	}
+	return false
+}
+
+// decrement takes one disruption from the status of a budget, or returns why there is none.
+func (e *evictor) decrement(ctx context.Context, r *registry.Resource, name string, pod *corev1.Pod, dryRun bool) error {
+	// The write is the server's own, not the user's.
+	ctx = caller.WithUser(ctx, caller.UserOf(context.Background()))
+	req := registry.Request{
+		Namespace: pod.Namespace, Name: name, DryRun: dryRun, FieldManager: "kube-apiserver", Sub: r.Kind.Subresource("status"), Persistent: true,
+	}
+	_, _, err := r.Update(ctx, req, registry.Replacement(func(current *registry.Item) (kinds.Object, error) {
+		if current == nil {
+			return nil, r.NotFound(name)
+		}
+		o := current.Copy()
+		b := budgetOf(o)
+		if b == nil {
+			return o, nil
+		}
+		if err := e.check(b); err != nil {
+			return nil, err
+		}
+		b.Status.DisruptionsAllowed--
+		if b.Status.DisruptionsAllowed == 0 {
+			e.markInsufficient(b)
+		}
+		if b.Status.DisruptedPods == nil {
+			b.Status.DisruptedPods = map[string]metav1.Time{}
+		}
+		b.Status.DisruptedPods[pod.Name] = metav1.NewTime(e.st.Now())
+		content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(b)
+		o.(*store.Unstructured).Content["status"] = content["status"]
+		return o, err
+	}))
+	return err
+}
+
+// maxDisrupted is how many evictions may wait for the controller of budgets.
+const maxDisrupted = 2000
+
+// check returns why a budget allows no disruption.
+func (e *evictor) check(b *policyv1.PodDisruptionBudget) error {
+	s := &b.Status
+	condition := apimeta.FindStatusCondition(s.Conditions, policyv1.DisruptionAllowedCondition)
+	explained := condition != nil && condition.Status == metav1.ConditionFalse && condition.Message != ""
+	switch {
+	case s.ObservedGeneration < b.Generation:
+		return tooMany(10, fmt.Sprintf("The disruption budget %s is still being processed by the server.", b.Name))
+	case s.DisruptionsAllowed < 0:
+		return forbidden(b.Name, "pdb disruptions allowed is negative")
+	case len(s.DisruptedPods) > maxDisrupted:
+		return forbidden(b.Name, "DisruptedPods map too big - too many evictions not confirmed by PDB controller")
+	case s.DisruptionsAllowed > 0:
+		return nil
+	case explained && condition.Reason == policyv1.SyncFailedReason:
+		return tooMany(0, fmt.Sprintf("The disruption budget %s does not allow evicting pods currently because it failed sync: %s", b.Name, condition.Message))
+	case s.CurrentHealthy <= s.DesiredHealthy:
+		return tooMany(0, fmt.Sprintf("The disruption budget %s needs %d healthy pods and has %d currently", b.Name, s.DesiredHealthy, s.CurrentHealthy))
+	case explained:
+		return tooMany(0, fmt.Sprintf("The disruption budget %s does not allow evicting pods currently (%s): %s", b.Name, condition.Reason, condition.Message))
+	}
+	return tooMany(0, fmt.Sprintf("The disruption budget %s does not allow evicting pods currently", b.Name))
+}
+
+// markInsufficient sets the condition of a budget that allows no more disruptions (upstream: component-helpers,
+// apps/poddisruptionbudget, with the time of the store).
+func (e *evictor) markInsufficient(b *policyv1.PodDisruptionBudget) {
+	next := metav1.Condition{
+		Type: policyv1.DisruptionAllowedCondition, Status: metav1.ConditionFalse, Reason: policyv1.InsufficientPodsReason,
+		ObservedGeneration: b.Status.ObservedGeneration, LastTransitionTime: metav1.NewTime(e.st.Now()),
+	}
+	apimeta.SetStatusCondition(&b.Status.Conditions, next)
+}
+
+func tooMany(retryAfter int32, cause string) error {
+	return meta.NewStatusError(http.StatusTooManyRequests, meta.ReasonTooManyRequests, &meta.StatusDetails{
+		RetryAfterSeconds: retryAfter, Causes: []meta.StatusCause{{Type: string(policyv1.DisruptionBudgetCause), Message: cause}},
+	}, "Cannot evict pod as it would violate the pod's disruption budget.")
+}
+
+// forbidden names the resource as upstream does, in the singular.
+func forbidden(name, why string) error {
+	return meta.NewStatusError(http.StatusForbidden, meta.ReasonForbidden,
+		&meta.StatusDetails{Name: name, Group: policyv1.GroupName, Kind: "poddisruptionbudget"},
+		fmt.Sprintf("poddisruptionbudget.policy %q is forbidden: %s", name, why))
+}
