@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"sync"
 
@@ -18,6 +19,7 @@ import (
 
 	"github.com/kubecoord/kubecoord/httpapi"
 	"github.com/kubecoord/kubecoord/httpapi/apitest"
+	"github.com/kubecoord/kubecoord/store/kube/cluster"
 	"github.com/kubecoord/kubecoord/store/kube/crd"
 )
 
@@ -26,6 +28,8 @@ type door struct {
 	inProcess bool
 	tb        apitest.TB
 	options   apitest.Options
+	// controllers has the fields GarbageCollection and NamespaceDeletion.
+	controllers cluster.Options
 }
 
 // server is a running API server.
@@ -154,6 +158,12 @@ func (s *APIServer) serve(listener net.Listener, f flags) error {
 	} else {
 		opts.API.Authenticate = authn.user
 	}
+	if !f.rbac() && !slices.Contains(f.authorization, "AlwaysAllow") {
+		opts.API.Authorize = onlyMasters
+	}
+	if err := f.cluster(s.door.controllers).Apply(&opts.API); err != nil {
+		return err
+	}
 	opts.Fixtures = nil // loaded when the definitions are there
 	tb, end := s.door.tb, func() error { return nil }
 	if tb == nil {
@@ -170,6 +180,11 @@ func (s *APIServer) serve(listener net.Listener, f flags) error {
 		return nil
 	}
 	return r.listen(listener, s.CertDir, authn)
+}
+
+// onlyMasters authorizes as a server with the authorization modes Node or AlwaysDeny alone does.
+func onlyMasters(a httpapi.Attributes) (bool, string) {
+	return slices.Contains(a.User.Groups, systemMasters), "Everything is forbidden."
 }
 
 // listen serves the API at a socket until the listener is closed.

@@ -21,6 +21,7 @@ import (
 
 	"github.com/kubecoord/kubecoord/httpapi/apitest"
 	"github.com/kubecoord/kubecoord/store"
+	"github.com/kubecoord/kubecoord/store/kube/cluster"
 	"github.com/kubecoord/kubecoord/store/kube/scheme"
 )
 
@@ -83,6 +84,13 @@ type Environment struct {
 	// one of the client certificate.
 	Options apitest.Options
 
+	// GarbageCollection deletes objects whose owners are gone, as the controller of kube-controller-manager. A real
+	// environment of envtest does not.
+	GarbageCollection bool
+	// NamespaceDeletion deletes what is in a deleted namespace, and then the namespace, as the controller of
+	// kube-controller-manager. A real environment of envtest does not: the namespace stays in phase Terminating.
+	NamespaceDeletion bool
+
 	ownKubeConfig bool // KubeConfig was set by Start
 }
 
@@ -126,7 +134,10 @@ func (te *Environment) Start() (*rest.Config, error) {
 // startControlPlane starts the API server and sets Config.
 func (te *Environment) startControlPlane() error {
 	server := te.ControlPlane.GetAPIServer()
-	server.door = door{inProcess: te.InProcess, tb: te.TB, options: te.Options}
+	server.door = door{
+		inProcess: te.InProcess, tb: te.TB, options: te.Options,
+		controllers: cluster.Options{GarbageCollection: te.GarbageCollection, NamespaceDeletion: te.NamespaceDeletion},
+	}
 	if te.AttachControlPlaneOutput || os.Getenv("KUBEBUILDER_ATTACH_CONTROL_PLANE_OUTPUT") == "true" {
 		te.AttachControlPlaneOutput = true
 		if server.Err == nil {

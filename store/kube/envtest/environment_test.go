@@ -7,7 +7,9 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	authenticationv1 "k8s.io/api/authentication/v1"
 	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -74,4 +76,34 @@ func TestInProcessWorksInABubble(t *testing.T) {
 		require.NoError(t, err)
 		assert.NoError(t, env.Stop())
 	})
+}
+
+func TestUsersHaveTheRightsOfTheirRoles(t *testing.T) {
+	for name, inProcess := range map[string]bool{"over a socket": false, "in process": true} {
+		t.Run(name, func(t *testing.T) {
+			env := &envtest.Environment{InProcess: inProcess}
+			_, err := env.Start()
+			require.NoError(t, err)
+			defer func() { assert.NoError(t, env.Stop()) }()
+			user, err := env.AddUser(envtest.User{Name: "alice", Groups: []string{"developers"}}, nil)
+			require.NoError(t, err)
+			alice, err := kubernetes.NewForConfig(user.Config())
+			require.NoError(t, err)
+			_, err = alice.CoreV1().Secrets("default").List(t.Context(), metav1.ListOptions{})
+			assert.EqualError(t, err, `secrets is forbidden: User "alice" cannot list resource "secrets" in API group "" in the namespace "default"`)
+			who, err := alice.AuthenticationV1().SelfSubjectReviews().Create(t.Context(), &authenticationv1.SelfSubjectReview{}, metav1.CreateOptions{})
+			require.NoError(t, err)
+			assert.Equal(t, []string{"developers", "system:authenticated"}, who.Status.UserInfo.Groups)
+
+			admin, err := kubernetes.NewForConfig(env.Config)
+			require.NoError(t, err)
+			_, err = admin.RbacV1().ClusterRoleBindings().Create(t.Context(), &rbacv1.ClusterRoleBinding{
+				ObjectMeta: metav1.ObjectMeta{Name: "developers"}, RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: "cluster-admin"},
+				Subjects: []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: "Group", Name: "developers"}},
+			}, metav1.CreateOptions{})
+			require.NoError(t, err)
+			_, err = alice.CoreV1().Secrets("default").List(t.Context(), metav1.ListOptions{})
+			assert.NoError(t, err)
+		})
+	}
 }

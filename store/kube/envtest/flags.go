@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/kubecoord/kubecoord/httpapi"
+	"github.com/kubecoord/kubecoord/store/kube/cluster"
 )
 
 // flags are the flags of a kube-apiserver that have an effect.
@@ -80,6 +81,16 @@ func (f flags) check() error {
 		}
 	}
 	return nil
+}
+
+// cluster returns what the server does beside keeping objects.
+func (f flags) cluster(o cluster.Options) cluster.Options {
+	o.Namespaces = f.plugin("NamespaceLifecycle")
+	o.Webhooks = f.plugin("MutatingAdmissionWebhook") && f.plugin("ValidatingAdmissionWebhook")
+	o.Policies = f.plugin("ValidatingAdmissionPolicy")
+	o.Service, o.Disruptions, o.Reviews = true, true, true
+	o.RBAC = f.rbac()
+	return o
 }
 
 // rbac reports whether Roles and their bindings decide about requests.
