@@ -9,6 +9,7 @@ import (
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 
 	"github.com/kubecoord/kubecoord/httpapi"
+	"github.com/kubecoord/kubecoord/store/kube/cluster"
 	"github.com/kubecoord/kubecoord/store/kube/crd"
 	"github.com/kubecoord/kubecoord/store/kube/scheme"
 )
@@ -19,4 +20,5 @@ func everyKind(t *testing.T, o *httpapi.Options) {
 	kinds, err := scheme.Kinds(clientgoscheme.Scheme, scheme.Options{})
 	require.NoError(t, err)
 	o.Kinds, o.Run = append(kinds, crd.Definitions()), append(o.Run, crd.Run)
+	require.NoError(t, cluster.Options{Reviews: true, RBAC: true}.Apply(o))
 }

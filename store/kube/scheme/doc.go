@@ -14,7 +14,7 @@
 //
 // What a real server does by other means than the type and its strategy is not done:
 //
-//   - Nothing is allocated: cluster IPs, node ports, health check node ports, and the tokens of service accounts.
+//   - Nothing is allocated: cluster IPs, node ports, health check node ports, and Secrets with tokens of service accounts.
 //   - There is no admission: a namespace need not exist, quotas and limits have no effect, pods get no service account,
 //     priority or tolerations, classes are not chosen, webhooks and admission policies are stored and not called.
 //   - No controller runs: nothing is scheduled, bound, scaled or collected.
@@ -22,8 +22,10 @@
 //   - A deleted Namespace stays in phase Terminating until its finalizer is removed by way of namespaces/finalize, as on a
 //     server without the controller of namespaces. Its objects stay.
 //   - Events of the groups "" and events.k8s.io are stored apart.
-//   - Not served are the reviews of authentication and authorization, ComponentStatus, the resource bindings (pods/binding is
-//     served), serviceaccounts/token, and what needs a node: log, exec, attach, portforward, proxy.
+//   - The reviews of authentication and authorization, and serviceaccounts/token, are kinds of [Reviews]; package cluster serves
+//     them, and makes evictions obey PodDisruptionBudgets.
+//   - Not served are ComponentStatus, the resource bindings (pods/binding is served), and what needs a node: log, exec, attach,
+//     portforward, proxy.
 //
 // Built-in kinds are made once per process and shared by all servers: 31 ms for the first one (BenchmarkFirstStart, two cores),
 // 0.1 ms for each further server. A test binary with client-go's scheme, httpapi and this package has 43 MB.

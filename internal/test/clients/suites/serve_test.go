@@ -11,6 +11,7 @@ import (
 	"github.com/kubecoord/kubecoord/httpapi"
 	"github.com/kubecoord/kubecoord/httpapi/apitest"
 	"github.com/kubecoord/kubecoord/store/fixture"
+	"github.com/kubecoord/kubecoord/store/kube/cluster"
 	"github.com/kubecoord/kubecoord/store/kube/crd"
 	"github.com/kubecoord/kubecoord/store/kube/scheme"
 )
@@ -35,8 +36,10 @@ func serve(t *testing.T) string {
 	t.Helper()
 	kinds, err := scheme.Kinds(clientgoscheme.Scheme, scheme.Options{})
 	require.NoError(t, err)
+	options := httpapi.Options{Kinds: append(kinds, crd.Definitions()), Run: []func(context.Context, *httpapi.API){crd.Run}}
+	require.NoError(t, cluster.Options{Reviews: true}.Apply(&options))
 	api := apitest.New(t, apitest.Options{
-		API:      httpapi.Options{Kinds: append(kinds, crd.Definitions()), Run: []func(context.Context, *httpapi.API){crd.Run}},
+		API:      options,
 		Fixtures: []fixture.Source{fixture.Stream("bootstrap", strings.NewReader(bootstrap))},
 	})
 	return api.Kubeconfig()

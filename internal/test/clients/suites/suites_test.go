@@ -17,7 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-var cluster = flag.String("cluster", "", "run the suites on the server at this `URL`, and print the counts only")
+var server = flag.String("cluster", "", "run the suites on the server at this `URL`, and print the counts only")
 
 // suite is the tests of a package.
 type suite struct {
@@ -39,11 +39,11 @@ func TestSpecsOfControllerRuntimePass(t *testing.T) {
 	known := readKnown(t)
 	for _, s := range suites() {
 		t.Run(filepath.Base(s.pkg), func(t *testing.T) {
-			kubeconfig := *cluster
+			kubeconfig := *server
 			if kubeconfig == "" {
 				kubeconfig = serve(t)
 			} else {
-				kubeconfig = writeKubeconfig(t, *cluster)
+				kubeconfig = writeKubeconfig(t, *server)
 			}
 			results := run(t, s.pkg, kubeconfig)
 			passed, failed := 0, map[string]string{}
@@ -57,7 +57,7 @@ func TestSpecsOfControllerRuntimePass(t *testing.T) {
 				}
 			}
 			t.Logf("%s: %d of %d specs pass", s.pkg, passed, passed+len(failed))
-			if *cluster != "" {
+			if *server != "" {
 				for name, message := range failed {
 					t.Logf("failed: %s: %s", name, message)
 				}
