@@ -194,9 +194,7 @@ func (c *call) cutNow() {
 // endTime is called after the answer. It removes the deadline for writes from the connection,
 // which may get more requests, unless a write has failed.
 func (c *call) endTime() {
-	if c.deadline.cancel != nil {
-		c.deadline.cancel()
-	}
+	c.deadline.end()
 	if c.cut.stall.call == nil {
 		return
 	}

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/kubecoord/kubecoord/store/meta"
@@ -78,6 +79,16 @@ type deadline struct {
 	once   sync.Once
 	timed  context.Context // with a timer
 	cancel context.CancelFunc
+	ended  atomic.Bool // the request is answered
+}
+
+// end ends the context after the answer. A child may still be there: net/http cancels the one of a request to a webhook a
+// little after its answer was read. Package context panics if Err returns nil for it.
+func (d *deadline) end() {
+	d.ended.Store(true)
+	if d.cancel != nil {
+		d.cancel()
+	}
 }
 
 func (d *deadline) wait() context.Context {
@@ -96,10 +107,15 @@ func (d *deadline) AfterFunc(f func()) (stop func() bool) { return context.After
 
 // Err returns why the context has ended, or nil.
 func (d *deadline) Err() error {
-	if err := d.Context.Err(); err != nil || time.Now().Before(d.at) {
+	switch err := d.Context.Err(); {
+	case err != nil:
 		return err
+	case !time.Now().Before(d.at):
+		return context.DeadlineExceeded
+	case d.ended.Load():
+		return context.Canceled
 	}
-	return context.DeadlineExceeded
+	return nil
 }
 
 // limitWrites makes writes of a long answer fail after the deadline of the request, once.

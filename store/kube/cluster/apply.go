@@ -22,10 +22,7 @@ func (o Options) Apply(api *httpapi.Options) error {
 		if earlier != nil {
 			earlier(a, opts)
 		}
-		admission := o.extendAccess(a, opts, tokens)
-		if admission != nil {
-			opts.Admission = func(*httpapi.API) httpapi.Admission { return admission }
-		}
+		o.extendAdmission(a, opts, o.extendAccess(a, opts, tokens))
 	}
 	return nil
 }

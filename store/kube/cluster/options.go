@@ -4,6 +4,11 @@
 // There is no scheduler, no kubelet, and no controller that makes Pods of a Deployment: kwok has these.
 package cluster
 
+import (
+	"context"
+	"net"
+)
+
 // Options say what a server does. The zero value does nothing.
 type Options struct {
 	// Namespaces makes the namespaces default, kube-system, kube-public and kube-node-lease, and refuses objects in
@@ -13,6 +18,8 @@ type Options struct {
 	Service bool
 	// Webhooks calls the admission webhooks of the MutatingWebhookConfigurations and ValidatingWebhookConfigurations.
 	Webhooks bool
+	// Dial connects to webhooks. Nil is TCP.
+	Dial func(ctx context.Context, network, address string) (net.Conn, error)
 	// Policies enforces ValidatingAdmissionPolicies and MutatingAdmissionPolicies.
 	Policies bool
 	// Disruptions makes evictions obey PodDisruptionBudgets.

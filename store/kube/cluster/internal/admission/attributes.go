@@ -1,0 +1,141 @@
+package admission
+
+import (
+	"context"
+	"sync"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apiserver/pkg/admission"
+	"k8s.io/apiserver/pkg/authentication/user"
+
+	"github.com/kubecoord/kubecoord/internal/caller"
+	"github.com/kubecoord/kubecoord/internal/kinds"
+	"github.com/kubecoord/kubecoord/store/meta"
+)
+
+// attributes are the attributes of a write in the form of the library. The objects have the API version of the request.
+type attributes struct {
+	admission.Attributes // without objects
+	of                   *kinds.Attributes
+	object, old          func() runtime.Object // made when a plugin asks for them
+	changed              bool                  // the object; see interfaces.Convert
+}
+
+func newAttributes(ctx context.Context, a *kinds.Attributes) (*attributes, error) {
+	for _, o := range []kinds.Object{a.Object, a.Old} {
+		if o == nil {
+			continue
+		}
+		if err := a.Kind.CheckWire(o, a.Version); err != nil {
+			return nil, err
+		}
+	}
+	from := caller.UserOf(ctx)
+	subresource := ""
+	if a.Subresource != nil {
+		subresource = a.Subresource.Name
+	}
+	return &attributes{
+		Attributes: admission.NewAttributesRecord(nil, nil, kindOf(a.Kind, a.Version), a.Namespace, a.Name,
+			resourceOf(a.Resource, a.ResourceVersion), subresource, admission.Operation(a.Operation), optionsOf(a), a.DryRun,
+			&user.DefaultInfo{Name: from.Name, UID: from.UID, Groups: from.Groups, Extra: from.Extra}),
+		of:     a,
+		object: sync.OnceValue(func() runtime.Object { return wire(a.Kind, a.Version, a.Object) }),
+		old:    sync.OnceValue(func() runtime.Object { return wire(a.Kind, a.Version, a.Old) }),
+	}, nil
+}
+
+// GetObject implements admission.Attributes.
+func (a *attributes) GetObject() runtime.Object { return a.object() }
+
+// GetOldObject implements admission.Attributes.
+func (a *attributes) GetOldObject() runtime.Object { return a.old() }
+
+// interfaces returns the conversions between the versions of the object's kind.
+func (a *attributes) interfaces() *interfaces {
+	return &interfaces{write: a, kind: a.of.Kind}
+}
+
+// apply makes an object that plugins have changed the object of the write.
+func (a *attributes) apply() error {
+	if !a.changed {
+		return nil
+	}
+	o, err := stored(a.of.Kind, a.of.Version, a.object())
+	if err == nil {
+		a.of.Object = o
+	}
+	return err
+}
+
+func kindOf(k *kinds.Kind, version int) schema.GroupVersionKind {
+	named := k.TypeMeta(version)
+	return schema.FromAPIVersionAndKind(named.APIVersion, named.Kind)
+}
+
+func resourceOf(k *kinds.Kind, version int) schema.GroupVersionResource {
+	info := k.Info()
+	return schema.GroupVersionResource{Group: info.Group, Version: info.Versions[version].Name, Resource: info.Plural}
+}
+
+// optionsOf returns the options of a write. The ones of a patch become the ones of the create or update that it is (upstream:
+// endpoints/handlers, patchToUpdateOptions and updateToCreateOptions).
+func optionsOf(a *kinds.Attributes) runtime.Object {
+	var o kinds.CreateOptions
+	switch given := a.Options.(type) {
+	case kinds.DeleteOptions:
+		return deleteOptions(given)
+	case kinds.CreateOptions:
+		o = given
+	case kinds.UpdateOptions:
+		o = kinds.CreateOptions(given)
+	case kinds.PatchOptions:
+		o = given.CreateOptions
+	}
+	if a.Operation == kinds.OperationCreate {
+		return &metav1.CreateOptions{
+			TypeMeta: optionsKind("CreateOptions"), DryRun: o.DryRun, FieldManager: o.FieldManager, FieldValidation: o.FieldValidation,
+		}
+	}
+	return &metav1.UpdateOptions{
+		TypeMeta: optionsKind("UpdateOptions"), DryRun: o.DryRun, FieldManager: o.FieldManager, FieldValidation: o.FieldValidation,
+	}
+}
+
+func deleteOptions(o kinds.DeleteOptions) *metav1.DeleteOptions {
+	out := &metav1.DeleteOptions{
+		TypeMeta: optionsKind("DeleteOptions"), GracePeriodSeconds: o.GracePeriodSeconds, OrphanDependents: o.OrphanDependents,
+		PropagationPolicy: (*metav1.DeletionPropagation)(o.PropagationPolicy), DryRun: o.DryRun,
+		IgnoreStoreReadErrorWithClusterBreakingPotential: o.IgnoreStoreReadErrorWithClusterBreakingPotential,
+	}
+	if p := o.Preconditions; p != nil {
+		out.Preconditions = &metav1.Preconditions{UID: (*types.UID)(p.UID), ResourceVersion: p.ResourceVersion}
+	}
+	return out
+}
+
+// statusOf returns an error of the library as one that the API answers with its Status (upstream: responsewriters,
+// ErrorToAPIStatus). Other errors stay.
+func statusOf(err error) error {
+	status, ok := err.(apierrors.APIStatus)
+	if !ok {
+		return err
+	}
+	s := status.Status()
+	out := meta.Status{
+		TypeMeta: meta.TypeMeta{Kind: "Status", APIVersion: "v1"},
+		ListMeta: meta.ListMeta{ResourceVersion: s.ResourceVersion, Continue: s.Continue, RemainingItemCount: s.RemainingItemCount},
+		Status:   s.Status, Message: s.Message, Reason: meta.Reason(s.Reason), Code: s.Code,
+	}
+	if d := s.Details; d != nil {
+		out.Details = &meta.StatusDetails{Name: d.Name, Group: d.Group, Kind: d.Kind, UID: meta.UID(d.UID), RetryAfterSeconds: d.RetryAfterSeconds}
+		for _, c := range d.Causes {
+			out.Details.Causes = append(out.Details.Causes, meta.StatusCause{Type: string(c.Type), Message: c.Message, Field: c.Field})
+		}
+	}
+	return &meta.StatusError{Status: out}
+}

@@ -1,0 +1,181 @@
+// Package admission is the admission of a kube-apiserver: the plugins NamespaceLifecycle, MutatingAdmissionPolicy,
+// MutatingAdmissionWebhook, ValidatingAdmissionPolicy and ValidatingAdmissionWebhook, in this order. All but the first are
+// those of k8s.io/apiserver.
+//
+// The plugins read their configurations from the store when a write comes, so that a configuration applies from the next
+// write on. A real server reads them through a watch, and so a moment later.
+package admission
+
+import (
+	"context"
+	"net"
+	"sync"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apiserver/pkg/admission"
+	"k8s.io/apiserver/pkg/endpoints/handlers/fieldmanager"
+	"k8s.io/apiserver/pkg/warning"
+
+	"github.com/kubecoord/kubecoord/httpapi"
+	"github.com/kubecoord/kubecoord/internal/kinds"
+)
+
+// Options choose the plugins.
+type Options struct {
+	// Namespaces is NamespaceLifecycle, Policies the two for policies, and Webhooks the two for webhooks.
+	Namespaces, Policies, Webhooks bool
+	// Authorize answers the authorizer of CEL expressions. Nil allows all.
+	Authorize httpapi.Authorizer
+	// Dial connects to webhooks. Nil is TCP.
+	Dial func(ctx context.Context, network, address string) (net.Conn, error)
+	// First and Last are called before and after the plugins.
+	First, Last []kinds.Admission
+}
+
+// Chain is the admission of one API. It implements kinds.Admission.
+type Chain struct {
+	opts       Options
+	namespaces collection[runtime.Object]
+	objects    *objects
+	calls      *calls
+	// mutating and validating are the plugins of the two phases, in their order.
+	mutating, validating []plugin
+}
+
+// plugin is a plugin of the library.
+type plugin struct {
+	// configured reports whether the plugin has anything to do. It is asked before each write.
+	configured func() bool
+	// get returns the plugin. It is made by the first call, because most APIs have no configurations.
+	get func() admission.Interface
+}
+
+// New returns the admission of an API.
+func New(api *httpapi.API, opts Options) *Chain {
+	o := &objects{api: api}
+	c := &Chain{opts: opts, namespaces: collection[runtime.Object]{objects: o, gvr: namespaces}, objects: o, calls: newCalls(o, opts)}
+	if opts.Policies {
+		c.mutating, c.validating = append(c.mutating, c.mutatingPolicies()), append(c.validating, c.validatingPolicies())
+	}
+	if opts.Webhooks {
+		c.mutating, c.validating = append(c.mutating, c.mutatingWebhooks()), append(c.validating, c.validatingWebhooks())
+	}
+	return c
+}
+
+// Close closes the connections to webhooks that no request uses.
+func (c *Chain) Close() { c.calls.close() }
+
+// Admit implements kinds.Admission.
+func (c *Chain) Admit(ctx context.Context, a *kinds.Attributes) error {
+	return around(c.opts, func(own kinds.Admission) error { return own.Admit(ctx, a) }, func() error {
+		if c.opts.Namespaces {
+			if err := c.admitNamespace(ctx, a); err != nil {
+				return statusOf(err)
+			}
+		}
+		return statusOf(c.mutate(ctx, a))
+	})
+}
+
+// mutate calls the plugins that may change the object.
+func (c *Chain) mutate(ctx context.Context, a *kinds.Attributes) error {
+	chain := configured(c.mutating)
+	if chain == nil {
+		return nil
+	}
+	attr, err := newAttributes(ctx, a)
+	if err != nil {
+		return err
+	}
+	// The managedFields are checked after all plugins.
+	whole := fieldmanager.NewManagedFieldsValidatingAdmissionController(reinvoked{chain}).(admission.MutationInterface)
+	if err := whole.Admit(warnings(ctx, a), attr, attr.interfaces()); err != nil {
+		return err
+	}
+	return attr.apply()
+}
+
+// Validate implements kinds.Admission.
+func (c *Chain) Validate(ctx context.Context, a *kinds.Attributes) error {
+	return around(c.opts, func(own kinds.Admission) error { return own.Validate(ctx, a) }, func() error {
+		chain := configured(c.validating)
+		if chain == nil {
+			return nil
+		}
+		attr, err := newAttributes(ctx, a)
+		if err != nil {
+			return err
+		}
+		return statusOf(chain.(admission.ValidationInterface).Validate(warnings(ctx, a), attr, attr.interfaces()))
+	})
+}
+
+// around calls the plugins between the first and the last ones, until one refuses.
+func around(opts Options, call func(kinds.Admission) error, plugins func() error) error {
+	for _, own := range opts.First {
+		if err := call(own); err != nil {
+			return err
+		}
+	}
+	if err := plugins(); err != nil {
+		return err
+	}
+	for _, own := range opts.Last {
+		if err := call(own); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// configured returns the plugins that have something to do as one, or nil.
+func configured(plugins []plugin) admission.Interface {
+	var all []admission.Interface
+	for _, p := range plugins {
+		if p.configured() {
+			all = append(all, p.get())
+		}
+	}
+	if all == nil {
+		return nil
+	}
+	return admission.NewChainHandler(all...)
+}
+
+// reinvoked calls a chain a second time if a plugin of it asks for that (upstream: admission/reinvocation.go).
+type reinvoked struct{ admission.Interface }
+
+// Admit implements admission.MutationInterface.
+func (r reinvoked) Admit(ctx context.Context, a admission.Attributes, o admission.ObjectInterfaces) error {
+	chain := r.Interface.(admission.MutationInterface)
+	err := chain.Admit(ctx, a, o)
+	if again := a.GetReinvocationContext(); err == nil && again.ShouldReinvoke() {
+		again.SetIsReinvoke()
+		err = chain.Admit(ctx, a, o)
+	}
+	return err
+}
+
+// warnings returns a context in which warnings of the library are warnings of the write. Webhooks warn at the same time.
+func warnings(ctx context.Context, a *kinds.Attributes) context.Context {
+	return warning.WithWarningRecorder(ctx, &recorder{warn: a.Warn})
+}
+
+type recorder struct {
+	mu   sync.Mutex // held while warn is called
+	warn func(string)
+}
+
+// AddWarning implements warning.Recorder.
+func (r *recorder) AddWarning(_, text string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.warn(text)
+}
+
+// optionsKind returns the type of the options of a write. Their group is not the one of the served versions.
+func optionsKind(kind string) metav1.TypeMeta {
+	return metav1.TypeMeta{Kind: kind, APIVersion: metav1.SchemeGroupVersion.String()}
+}

@@ -1,0 +1,51 @@
+package admission
+
+import (
+	"context"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
+	clientscheme "k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/rest"
+
+	"github.com/kubecoord/kubecoord/httpapi"
+	"github.com/kubecoord/kubecoord/httpapi/apitest"
+	"github.com/kubecoord/kubecoord/store/kube/crd"
+	"github.com/kubecoord/kubecoord/store/kube/scheme"
+)
+
+// server is an API with all kinds, and its admission.
+type server struct {
+	*testing.T
+	api    *apitest.API
+	client *kubernetes.Clientset
+	chain  *Chain
+}
+
+func newServer(t *testing.T, opts Options, more ...func(*apitest.Options)) *server {
+	all, err := scheme.Kinds(clientscheme.Scheme, scheme.Options{})
+	require.NoError(t, err)
+	s := &server{T: t}
+	o := apitest.Options{API: httpapi.Options{
+		Kinds: append(all, crd.Definitions()), Run: []func(context.Context, *httpapi.API){crd.Run},
+		Admission: func(a *httpapi.API) httpapi.Admission {
+			s.chain = New(a, opts)
+			t.Cleanup(s.chain.Close)
+			return s.chain
+		},
+	}}
+	for _, change := range more {
+		change(&o)
+	}
+	s.api = apitest.New(t, o)
+	s.client, err = kubernetes.NewForConfig(&rest.Config{Host: s.api.Host(), Transport: s.api.Transport(), QPS: -1})
+	require.NoError(t, err)
+	for _, name := range []string{metav1.NamespaceDefault, metav1.NamespaceSystem, metav1.NamespacePublic} {
+		_, err := s.client.CoreV1().Namespaces().Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}, metav1.CreateOptions{})
+		require.NoError(t, err)
+	}
+	return s
+}
