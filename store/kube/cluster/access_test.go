@@ -2,6 +2,7 @@ package cluster_test
 
 import (
 	"bytes"
+	"context"
 	"crypto"
 	"crypto/ecdsa"
 	"crypto/elliptic"
@@ -406,6 +407,23 @@ func TestRBACRefusesAndAllowsAsARealServer(t *testing.T) {
 	assert.Equal(t, 403, code)
 	code, _ = do(t, api, request{token: "jane", method: "GET", path: "/api/v1/namespaces/team/configmaps"})
 	assert.Equal(t, 200, code)
+}
+
+// An Authenticator may know the user by the connection. A review is about the token alone.
+func TestATokenReviewDoesNotSeeTheUserWhoAsks(t *testing.T) {
+	type userKey struct{}
+	api := serve(t, cluster.Options{Reviews: true}, apitest.Options{API: httpapi.Options{
+		Authenticate: func(r *http.Request) (httpapi.User, bool) {
+			u, ok := r.Context().Value(userKey{}).(httpapi.User)
+			return u, ok
+		},
+		Middleware: func(next http.Handler) http.Handler {
+			return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				next.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), userKey{}, httpapi.User{Name: "root"})))
+			})
+		},
+	}})
+	assert.Equal(t, `{"error":"invalid bearer token","user":{}}`, reviewed(t, api, `{"token":"rubbish"}`))
 }
 
 func TestWithoutAnAuthenticatorRequestsAreTheAdministrators(t *testing.T) {
