@@ -34,7 +34,7 @@ func (c through) plan(r *Resource, current *Item, req Request) (w write, err err
 	if err != nil {
 		return w, err
 	}
-	bodies := &Resource{Kind: sub.Body, st: r.st}
+	bodies := &Resource{sub.Body, &collection{st: r.st}}
 	inBody.Version, inBody.UID = 0, ""
 	body, err := c.change.next(bodies, newItem(sub.Body, live, current.version), &inBody)
 	if err != nil {
@@ -70,7 +70,7 @@ func (r *Resource) CreateSub(ctx context.Context, req Request, body kinds.Object
 		if err != nil {
 			return nil, err
 		}
-		(&Resource{Kind: req.Sub.Body, st: r.st}).updateManagers(body, nil, &req, r.st.now())
+		(&Resource{req.Sub.Body, &collection{st: r.st}}).updateManagers(body, nil, &req, r.st.now())
 		o, err := req.Sub.Answer(ctx, parent.obj, body)
 		if err != nil {
 			return nil, err
