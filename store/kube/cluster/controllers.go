@@ -1,0 +1,16 @@
+package cluster
+
+import (
+	"slices"
+
+	"github.com/kubecoord/kubecoord/httpapi"
+	"github.com/kubecoord/kubecoord/store/kube/cluster/internal/collector"
+)
+
+// extendControllers adds the controllers of kube-controller-manager to one API.
+func (o Options) extendControllers(opts *httpapi.Options) {
+	opts.Run = slices.Clip(opts.Run)
+	if o.GarbageCollection {
+		opts.Run = append(opts.Run, collector.Run)
+	}
+}
