@@ -277,7 +277,7 @@ func (d *deleter) deleteAll(ctx context.Context, k *kinds.Kind, ns *corev1.Names
 	}
 	estimate := d.podSeconds(ctx, r, ns)
 	list := registry.ListOptions{Namespace: ns.Name}
-	_, err = r.DeleteCollection(ctx, list, kinds.DeleteOptions{PropagationPolicy: new(meta.DeletePropagationBackground)})
+	_, err = r.DeleteCollection(ctx, registry.Request{Namespace: ns.Name}, list, kinds.DeleteOptions{PropagationPolicy: new(meta.DeletePropagationBackground)})
 	var rest *registry.List
 	if err == nil {
 		rest, err = r.List(ctx, list)
