@@ -23,7 +23,7 @@ func (c *call) delete() error {
 	if err := c.checkNames(); err != nil {
 		return cmp.Or(kinds.ValidateDeleteOptions(opts, false), err)
 	}
-	d, err := c.resource().Delete(c.context(), registry.Request{Namespace: c.namespace, Name: c.name}, opts)
+	d, err := c.resource().Delete(c.context(), registry.Request{Namespace: c.namespace, Name: c.name, Version: c.version, Warn: c.warn}, opts)
 	if err != nil {
 		return err
 	}
@@ -73,6 +73,7 @@ func (c *call) deleteCollection() error {
 	if err := c.await(ctx, exact); err != nil {
 		return err
 	}
+	list.Version = c.version
 	l, err := c.resource().DeleteCollection(ctx, list, opts)
 	if err != nil {
 		return c.orClosed(err)

@@ -124,7 +124,11 @@ func (c *Collection[T]) update(ctx context.Context, req registry.Request, option
 
 // request returns the parameters of a write, except the name of the object.
 func (c *Collection[T]) request(dryRun bool, fieldManager string) registry.Request {
-	return registry.Request{DryRun: dryRun, FieldManager: fieldManager, Sub: c.sub()}
+	req := registry.Request{DryRun: dryRun, FieldManager: fieldManager, Sub: c.sub(), Options: kinds.CreateOptions{FieldManager: fieldManager}}
+	if dryRun {
+		req.Options.DryRun = []string{kinds.DryRunAll}
+	}
+	return req
 }
 
 // sub returns the subresource that is written, or nil.

@@ -2,6 +2,7 @@ package registry
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"time"
 
@@ -16,13 +17,13 @@ import (
 type Change interface {
 	// plan does the steps before the commit. current is nil if there is no object. plan is
 	// called again if another write came first.
-	plan(r *Resource, current *Item, req Request) (write, error)
+	plan(ctx context.Context, r *Resource, current *Item, req Request) (write, error)
 }
 
 // Replacement replaces the whole object. It returns the new object in the stored form, which the store then owns.
 type Replacement func(current *Item) (kinds.Object, error)
 
-func (c Replacement) plan(r *Resource, current *Item, req Request) (w write, err error) {
+func (c Replacement) plan(ctx context.Context, r *Resource, current *Item, req Request) (w write, err error) {
 	if current == nil && (req.Sub != nil || !r.Info().CreateOnUpdate) {
 		return w, r.NotFound(req.Name)
 	}
@@ -30,7 +31,7 @@ func (c Replacement) plan(r *Resource, current *Item, req Request) (w write, err
 	if err != nil {
 		return w, err
 	}
-	return r.replace(current, o, &req, false)
+	return r.replace(ctx, current, o, &req, false)
 }
 
 func (c Replacement) next(r *Resource, current *Item, req *Request) (kinds.Object, error) {
@@ -91,7 +92,7 @@ type Apply struct {
 	Force bool
 }
 
-func (c Apply) plan(r *Resource, current *Item, req Request) (w write, err error) {
+func (c Apply) plan(ctx context.Context, r *Resource, current *Item, req Request) (w write, err error) {
 	if current == nil && req.Sub != nil {
 		return w, r.NotFound(req.Name)
 	}
@@ -99,7 +100,7 @@ func (c Apply) plan(r *Resource, current *Item, req Request) (w write, err error
 	if err != nil {
 		return w, err
 	}
-	return r.replace(current, o, &req, true)
+	return r.replace(ctx, current, o, &req, true)
 }
 
 func (c Apply) next(r *Resource, current *Item, req *Request) (kinds.Object, error) {

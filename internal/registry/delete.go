@@ -49,7 +49,7 @@ func (r *Resource) delete(ctx context.Context, req Request, opts kinds.DeleteOpt
 	}
 	if w.graceOver && !kinds.IsDryRun(opts.DryRun) {
 		// As upstream, watchers see the mark before the removal.
-		if w, err = r.attempt(ctx, req, removal{w.answer}); err != nil {
+		if w, err = r.attempt(ctx, req, removal{w.answer, opts}); err != nil {
 			return Deletion{}, err
 		}
 	}
@@ -63,22 +63,25 @@ func (r *Resource) delete(ctx context.Context, req Request, opts kinds.DeleteOpt
 }
 
 // removal is the Change that removes an object whose grace is over, in the state that a deletion left, unless other finalizers came.
-type removal struct{ marked *Item }
+type removal struct {
+	marked *Item
+	opts   kinds.DeleteOptions
+}
 
-func (c removal) plan(_ *Resource, current *Item, req Request) (w write, err error) {
+func (c removal) plan(ctx context.Context, r *Resource, current *Item, req Request) (w write, err error) {
 	if current == nil || current.UID() != c.marked.UID() {
 		return write{key: req.key(), answer: c.marked, done: true}, nil
 	}
 	if len(current.meta().Finalizers) > 0 {
 		return write{key: current.key(), obj: current.obj, answer: current, done: true}, nil
 	}
-	return write{key: current.key(), old: current, answer: current}, nil
+	return write{key: current.key(), old: current, answer: current}, r.admitDeletion(ctx, req, c.opts, current)
 }
 
 // deletion is the Change of a deletion.
 type deletion kinds.DeleteOptions
 
-func (c deletion) plan(r *Resource, current *Item, req Request) (w write, err error) {
+func (c deletion) plan(ctx context.Context, r *Resource, current *Item, req Request) (w write, err error) {
 	opts := kinds.DeleteOptions(c)
 	if current == nil {
 		return w, meta.NewNotFound(r.Kind.GroupResource(), req.Name)
@@ -92,15 +95,18 @@ func (c deletion) plan(r *Resource, current *Item, req Request) (w write, err er
 		return w, err
 	}
 	w = write{key: current.key(), old: current, answer: current, done: kinds.IsDryRun(opts.DryRun)}
-	if began, err := r.beginDeletion(&w, current); began {
-		return w, err
-	}
-	finalizers := deletionFinalizers(current.meta().Finalizers, opts, r.Info().OrphansDependents)
 	seconds, graceful, pending := r.grace(current, opts)
 	if pending {
 		w.obj, w.done = current.obj, true
 		return w, nil
 	}
+	if err := r.admitDeletion(ctx, req, opts, current); err != nil {
+		return w, err
+	}
+	if began, err := r.beginDeletion(&w, current); began {
+		return w, err
+	}
+	finalizers := deletionFinalizers(current.meta().Finalizers, opts, r.Info().OrphansDependents)
 	if len(finalizers) == 0 && !graceful {
 		if len(current.meta().Finalizers) == 0 && r.Kind.Holds(current.obj) {
 			w.obj, w.done = current.obj, true
@@ -202,7 +208,7 @@ func (r *Resource) DeleteCollection(ctx context.Context, list ListOptions, opts 
 		return nil, err
 	}
 	for _, it := range l.Items {
-		_, err := r.delete(ctx, Request{Namespace: it.Namespace(), Name: it.Name()}, opts)
+		_, err := r.delete(ctx, Request{Namespace: it.Namespace(), Name: it.Name(), Version: list.Version, Warn: list.Warn, unnamed: true}, opts)
 		if err != nil && !errors.Is(err, meta.ReasonNotFound) {
 			return nil, err
 		}

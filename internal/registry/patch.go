@@ -1,6 +1,7 @@
 package registry
 
 import (
+	"context"
 	"errors"
 
 	"github.com/kubecoord/kubecoord/internal/kinds"
@@ -29,7 +30,7 @@ type Patch struct {
 	Scheme *kinds.Scheme
 }
 
-func (c Patch) plan(r *Resource, current *Item, req Request) (w write, err error) {
+func (c Patch) plan(ctx context.Context, r *Resource, current *Item, req Request) (w write, err error) {
 	if current == nil {
 		return w, r.NotFound(req.Name)
 	}
@@ -37,7 +38,7 @@ func (c Patch) plan(r *Resource, current *Item, req Request) (w write, err error
 	if err != nil {
 		return w, err
 	}
-	return r.replace(current, o, &req, false)
+	return r.replace(ctx, current, o, &req, false)
 }
 
 func (c Patch) next(r *Resource, current *Item, req *Request) (o kinds.Object, err error) {
