@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"github.com/kubecoord/kubecoord/internal/kinds"
+	"github.com/kubecoord/kubecoord/store/field"
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
@@ -120,6 +121,10 @@ func (r *Resource) evict(ctx context.Context, req Request, body kinds.Object) er
 	opts, err := req.Sub.DeleteOptionsOf(body)
 	if err != nil {
 		return meta.NewBadRequest("%s", err)
+	}
+	if opts.IgnoresReadError() {
+		return field.Errors{field.Invalid("deleteOptions.ignoreStoreReadErrorWithClusterBreakingPotential", true,
+			"can not be set for pod eviction, try after removing the option")}.Status(req.Sub.Body.GroupKind(), req.Name)
 	}
 	req.DryRun = req.DryRun || kinds.IsDryRun(opts.DryRun)
 	if req.DryRun {

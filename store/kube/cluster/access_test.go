@@ -9,6 +9,7 @@ import (
 	"crypto/rsa"
 	"encoding/base64"
 	"encoding/json"
+	"fmt"
 	"io"
 	"net/http"
 	"strings"
@@ -17,7 +18,13 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	authenticationv1 "k8s.io/api/authentication/v1"
+	authorizationv1 "k8s.io/api/authorization/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/rest"
 
 	"github.com/kubecoord/kubecoord/httpapi"
 	"github.com/kubecoord/kubecoord/httpapi/apitest"
@@ -410,4 +417,56 @@ func TestWithoutAnAuthenticatorRequestsAreTheAdministrators(t *testing.T) {
 	assert.Equal(t, 200, code)
 	code, _ = do(t, api, request{method: "GET", path: "/api/v1/secrets", header: http.Header{"Impersonate-User": {"jane"}}})
 	assert.Equal(t, 403, code)
+}
+
+func TestReviewsAndTokensMayBeInProtobuf(t *testing.T) {
+	api := serve(t, cluster.Options{Reviews: true, RBAC: true}, apitest.Options{})
+	config := &rest.Config{Host: api.Host(), Transport: api.Transport(), ContentConfig: rest.ContentConfig{ContentType: "application/vnd.kubernetes.protobuf"}}
+	client, err := kubernetes.NewForConfig(config)
+	require.NoError(t, err)
+	_, err = client.CoreV1().ServiceAccounts("default").Create(t.Context(), &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Name: "sa"}}, metav1.CreateOptions{})
+	require.NoError(t, err)
+	token, err := client.CoreV1().ServiceAccounts("default").CreateToken(t.Context(), "sa", &authenticationv1.TokenRequest{}, metav1.CreateOptions{})
+	require.NoError(t, err)
+	review, err := client.AuthenticationV1().TokenReviews().Create(t.Context(), &authenticationv1.TokenReview{Spec: authenticationv1.TokenReviewSpec{Token: token.Status.Token}}, metav1.CreateOptions{})
+	require.NoError(t, err)
+	assert.Equal(t, "system:serviceaccount:default:sa", review.Status.User.Username)
+	rules, err := client.AuthorizationV1().SelfSubjectRulesReviews().Create(t.Context(), &authorizationv1.SelfSubjectRulesReview{
+		Spec: authorizationv1.SelfSubjectRulesReviewSpec{Namespace: "default"}}, metav1.CreateOptions{})
+	require.NoError(t, err)
+	assert.NotEmpty(t, rules.Status.ResourceRules)
+}
+
+// BenchmarkRBAC is a request of a user who has one binding in the namespace.
+func BenchmarkRBAC(b *testing.B) {
+	for _, on := range []bool{false, true} {
+		b.Run(fmt.Sprintf("rbac=%t", on), func(b *testing.B) {
+			api := serve(b, cluster.Options{Reviews: true, RBAC: on}, apitest.Options{API: httpapi.Options{Authenticate: users()}})
+			create(b, api, rbac+"/namespaces/default/rolebindings", `{"metadata":{"name":"b"},"roleRef":{"apiGroup":"rbac.authorization.k8s.io","kind":"ClusterRole","name":"cluster-admin"},
+				"subjects":[{"kind":"User","apiGroup":"rbac.authorization.k8s.io","name":"jane"}]}`)
+			b.ReportAllocs()
+			for b.Loop() {
+				if code, body := do(b, api, request{token: "jane", method: "GET", path: "/api/v1/namespaces/default/configmaps"}); code != 200 {
+					b.Fatal(body)
+				}
+			}
+		})
+	}
+}
+
+// BenchmarkStart is the start of a server after the first one of a process, with RBAC or without.
+func BenchmarkStart(b *testing.B) {
+	for _, on := range []bool{false, true} {
+		b.Run(fmt.Sprintf("rbac=%t", on), func(b *testing.B) {
+			kinds, err := scheme.Kinds(clientgoscheme.Scheme, scheme.Options{})
+			require.NoError(b, err)
+			for b.Loop() {
+				options := httpapi.Options{Kinds: kinds}
+				require.NoError(b, cluster.Options{Reviews: true, RBAC: on}.Apply(&options))
+				st := store.New(store.Options{})
+				httpapi.New(st, options).Close()
+				st.Close()
+			}
+		})
+	}
 }

@@ -1,7 +1,10 @@
 package cluster_test
 
 import (
+	"fmt"
 	"net/http"
+	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -61,6 +64,8 @@ func TestEvictionsObeyBudgets(t *testing.T) {
 		{"a pod that is not ready, with enough others", unready, [][2]string{budget("", none)}, 201, "", "", nil},
 		{"a pod that is not ready, with too few others", unready, [][2]string{budget("", seen(`,"currentHealthy":0,"desiredHealthy":1`))}, 429, refused,
 			"The disruption budget b1 needs 1 healthy pods and has 0 currently", nil},
+		{"a status of zeros", running, [][2]string{budget("", seen(`,"disruptionsAllowed":0,"disruptedPods":{}`))}, 429, refused,
+			"The disruption budget b1 needs 0 healthy pods and has 0 currently", nil},
 		{"a pod that is not ready, always allowed", unready, [][2]string{budget(`,"unhealthyPodEvictionPolicy":"AlwaysAllow"`, seen(`,"currentHealthy":0,"desiredHealthy":1`))}, 201, "", "", nil},
 	} {
 		t.Run(row.name, func(t *testing.T) {
@@ -118,4 +123,36 @@ func TestAnEvictionTakesADisruptionFromTheBudget(t *testing.T) {
 	_, pod := do(t, api, request{method: "GET", path: podPath + "/p"})
 	assert.Contains(t, asJSON(t, pod, "status", "conditions"), `"message":"Eviction API: evicting","reason":"EvictionByEvictionAPI","status":"True","type":"DisruptionTarget"`)
 	assert.Equal(t, 201, evict("", ""), "a pod that is being deleted")
+}
+
+func TestEvictionsAtOnceTakeNoMoreThanTheBudgetAllows(t *testing.T) {
+	const pods, allowed = 16, 5
+	api := serve(t, cluster.Options{Disruptions: true}, apitest.Options{})
+	for i := range pods {
+		create(t, api, podPath, fmt.Sprintf(`{"metadata":{"name":"p%d","labels":{"app":"x"}},"spec":{"containers":[{"name":"c","image":"i"}]}}`, i))
+		setStatus(t, api, fmt.Sprintf("%s/p%d", podPath, i), running)
+	}
+	create(t, api, budgetPath, `{"metadata":{"name":"b"},"spec":{"selector":{}}}`)
+	setStatus(t, api, budgetPath+"/b", fmt.Sprintf(`{"status":{"observedGeneration":1,"disruptionsAllowed":%d}}`, allowed))
+	codes := make([]int, pods)
+	var group sync.WaitGroup
+	for i := range pods {
+		group.Go(func() {
+			body := fmt.Sprintf(`{"metadata":{"name":"p%d"}}`, i)
+			req, err := http.NewRequestWithContext(t.Context(), "POST", fmt.Sprintf("%s%s/p%d/eviction", api.Host(), podPath, i), strings.NewReader(body))
+			if !assert.NoError(t, err) {
+				return
+			}
+			if resp, err := api.Transport().RoundTrip(req); assert.NoError(t, err) {
+				codes[i] = resp.StatusCode
+				resp.Body.Close()
+			}
+		})
+	}
+	group.Wait()
+	count := map[int]int{}
+	for _, code := range codes {
+		count[code]++
+	}
+	assert.Equal(t, map[int]int{201: allowed, 429: pods - allowed}, count)
 }

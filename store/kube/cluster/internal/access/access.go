@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"slices"
+	"sync"
 
 	"github.com/kubecoord/kubecoord/httpapi"
 	"github.com/kubecoord/kubecoord/internal/kinds"
@@ -37,7 +38,8 @@ type Server struct {
 	authenticate httpapi.Authenticator
 	authorize    httpapi.Authorizer
 	mayAll       bool
-	rbac         *policy // nil without Options.RBAC
+	rbac         *policy  // nil without Options.RBAC
+	resources    sync.Map // of *registry.Resource by meta.GroupResource, when they are first used
 }
 
 // Extend changes the options of an API, from its httpapi.Options.Extend. Their Authenticate and Authorize are asked first.
@@ -150,14 +152,19 @@ func (s *Server) Authorize(a httpapi.Attributes) (allowed bool, reason string) {
 	return false, reason
 }
 
-// resource returns the collection of a resource, or nil if the API does not serve it.
+// resource returns the collection of a resource of a built-in kind, or nil if the API does not serve it.
 func (s *Server) resource(group, plural string) *registry.Resource {
+	gr := meta.GroupResource{Group: group, Resource: plural}
+	if r, ok := s.resources.Load(gr); ok {
+		return r.(*registry.Resource)
+	}
 	for _, k := range s.api.Kinds() {
-		if kind := k.Registered(); kind.GroupResource() == (meta.GroupResource{Group: group, Resource: plural}) {
+		if kind := k.Registered(); kind.GroupResource() == gr {
 			r, err := s.st.Find(kind)
 			if err != nil {
 				return nil
 			}
+			s.resources.Store(gr, r)
 			return r
 		}
 	}
