@@ -2,6 +2,7 @@ package admission
 
 import (
 	"bytes"
+	"context"
 	"encoding/base64"
 	"encoding/json"
 	"encoding/pem"
@@ -19,6 +20,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"k8s.io/apiextensions-apiserver/pkg/apihelpers"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
 	"github.com/kubecoord/kubecoord/httpapi"
 	"github.com/kubecoord/kubecoord/httpapi/apitest"
@@ -52,8 +55,31 @@ func TestAnswersOfARealServer(t *testing.T) {
 					want, got = withoutCalls(want), withoutCalls(got)
 				}
 				assert.Equal(t, want, got, "%d: %s", i+1, r)
+				if r.method == http.MethodPost && strings.HasSuffix(r.path, "/customresourcedefinitions") {
+					awaitEstablished(t, client, s.api.Host()+r.path)
+				}
 			}
 		})
+	}
+}
+
+// awaitEstablished waits until a CustomResourceDefinition is served.
+func awaitEstablished(t *testing.T, client *http.Client, definitions string) {
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, definitions+"?watch=1", nil)
+	require.NoError(t, err)
+	resp, err := client.Do(req)
+	require.NoError(t, err)
+	defer resp.Body.Close()
+	for events := json.NewDecoder(resp.Body); ; {
+		var event struct {
+			Object apiextensionsv1.CustomResourceDefinition `json:"object"`
+		}
+		require.NoError(t, events.Decode(&event))
+		if apihelpers.IsCRDConditionTrue(&event.Object, apiextensionsv1.Established) {
+			return
+		}
 	}
 }
 
