@@ -187,8 +187,8 @@ func (c *call) createOptions() kinds.CreateOptions {
 func (c *call) request(o kinds.CreateOptions) registry.Request {
 	req := registry.Request{
 		Namespace: c.namespace, Name: c.name, Version: c.version,
-		DryRun: len(o.DryRun) > 0, FieldManager: c.managerOf(o.FieldManager), Options: o, Warn: c.warn,
-		Sub: c.sub,
+		DryRun: len(o.DryRun) > 0, FieldManager: c.managerOf(o.FieldManager), Warn: c.warn,
+		Sub: c.sub, Options: &o,
 	}
 	if c.api.authorize != nil {
 		req.MayCreate = c.mayCreate

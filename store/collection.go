@@ -109,7 +109,7 @@ func (c *Collection[T]) DeleteCollection(ctx context.Context, opts DeleteOptions
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	l, err := c.r.DeleteCollection(ctx, list.registry(), opts.wire())
+	l, err := c.r.DeleteCollection(ctx, registry.Request{}, list.registry(), opts.wire())
 	return typedList[T](l), err
 }
 
@@ -124,11 +124,7 @@ func (c *Collection[T]) update(ctx context.Context, req registry.Request, option
 
 // request returns the parameters of a write, except the name of the object.
 func (c *Collection[T]) request(dryRun bool, fieldManager string) registry.Request {
-	req := registry.Request{DryRun: dryRun, FieldManager: fieldManager, Sub: c.sub(), Options: kinds.CreateOptions{FieldManager: fieldManager}}
-	if dryRun {
-		req.Options.DryRun = []string{kinds.DryRunAll}
-	}
-	return req
+	return registry.Request{DryRun: dryRun, FieldManager: fieldManager, Sub: c.sub()}
 }
 
 // sub returns the subresource that is written, or nil.

@@ -2,7 +2,6 @@ package registry
 
 import (
 	"cmp"
-	"context"
 	"fmt"
 	"time"
 
@@ -17,13 +16,13 @@ import (
 type Change interface {
 	// plan does the steps before the commit. current is nil if there is no object. plan is
 	// called again if another write came first.
-	plan(ctx context.Context, r *Resource, current *Item, req Request) (write, error)
+	plan(r *Resource, current *Item, req Request) (write, error)
 }
 
 // Replacement replaces the whole object. It returns the new object in the stored form, which the store then owns.
 type Replacement func(current *Item) (kinds.Object, error)
 
-func (c Replacement) plan(ctx context.Context, r *Resource, current *Item, req Request) (w write, err error) {
+func (c Replacement) plan(r *Resource, current *Item, req Request) (w write, err error) {
 	if current == nil && (req.Sub != nil || !r.Info().CreateOnUpdate) {
 		return w, r.NotFound(req.Name)
 	}
@@ -31,7 +30,7 @@ func (c Replacement) plan(ctx context.Context, r *Resource, current *Item, req R
 	if err != nil {
 		return w, err
 	}
-	return r.replace(ctx, current, o, &req, false)
+	return r.replace(current, o, &req, false)
 }
 
 func (c Replacement) next(r *Resource, current *Item, req *Request) (kinds.Object, error) {
@@ -44,6 +43,10 @@ func (c Replacement) next(r *Resource, current *Item, req *Request) (kinds.Objec
 		return nil, err
 	}
 	r.updateManagers(o, current, req, r.st.now())
+	if o, err = r.admit(o, current, req); err != nil {
+		return nil, err
+	}
+	r.dedupOwners(o.GetObjectMeta(), req, afterAdmission)
 	return o, nil
 }
 
@@ -92,7 +95,7 @@ type Apply struct {
 	Force bool
 }
 
-func (c Apply) plan(ctx context.Context, r *Resource, current *Item, req Request) (w write, err error) {
+func (c Apply) plan(r *Resource, current *Item, req Request) (w write, err error) {
 	if current == nil && req.Sub != nil {
 		return w, r.NotFound(req.Name)
 	}
@@ -100,7 +103,7 @@ func (c Apply) plan(ctx context.Context, r *Resource, current *Item, req Request
 	if err != nil {
 		return w, err
 	}
-	return r.replace(ctx, current, o, &req, true)
+	return r.replace(current, o, &req, true)
 }
 
 func (c Apply) next(r *Resource, current *Item, req *Request) (kinds.Object, error) {
@@ -127,7 +130,10 @@ func (c Apply) next(r *Resource, current *Item, req *Request) (kinds.Object, err
 	if err := (kinds.Target{Kind: r.Kind, Version: req.Version}).CheckBody(applied); err != nil {
 		return nil, err
 	}
-	o := r.Kind.FromWire(req.Version, applied)
+	o, err := r.admit(r.Kind.FromWire(req.Version, applied), current, req)
+	if err != nil {
+		return nil, err
+	}
 	r.dedupOwners(o.GetObjectMeta(), req, afterAdmission)
 	return o, nil
 }

@@ -43,6 +43,7 @@ func (r *Resource) Delete(ctx context.Context, req Request, opts kinds.DeleteOpt
 
 func (r *Resource) delete(ctx context.Context, req Request, opts kinds.DeleteOptions) (Deletion, error) {
 	req.Persistent = true
+	r.asks(ctx, &req)
 	w, err := r.attempt(ctx, req, deletion(opts))
 	if err != nil {
 		return Deletion{}, err
@@ -68,20 +69,20 @@ type removal struct {
 	opts   kinds.DeleteOptions
 }
 
-func (c removal) plan(ctx context.Context, r *Resource, current *Item, req Request) (w write, err error) {
+func (c removal) plan(r *Resource, current *Item, req Request) (w write, err error) {
 	if current == nil || current.UID() != c.marked.UID() {
 		return write{key: req.key(), answer: c.marked, done: true}, nil
 	}
 	if len(current.meta().Finalizers) > 0 {
 		return write{key: current.key(), obj: current.obj, answer: current, done: true}, nil
 	}
-	return write{key: current.key(), old: current, answer: current}, r.admitDeletion(ctx, req, c.opts, current)
+	return write{key: current.key(), old: current, answer: current}, r.mayDelete(current, &req, c.opts)
 }
 
 // deletion is the Change of a deletion.
 type deletion kinds.DeleteOptions
 
-func (c deletion) plan(ctx context.Context, r *Resource, current *Item, req Request) (w write, err error) {
+func (c deletion) plan(r *Resource, current *Item, req Request) (w write, err error) {
 	opts := kinds.DeleteOptions(c)
 	if current == nil {
 		return w, meta.NewNotFound(r.Kind.GroupResource(), req.Name)
@@ -95,27 +96,33 @@ func (c deletion) plan(ctx context.Context, r *Resource, current *Item, req Requ
 		return w, err
 	}
 	w = write{key: current.key(), old: current, answer: current, done: kinds.IsDryRun(opts.DryRun)}
-	seconds, graceful, pending := r.grace(current, opts)
-	if pending {
-		w.obj, w.done = current.obj, true
-		return w, nil
-	}
-	if err := r.admitDeletion(ctx, req, opts, current); err != nil {
-		return w, err
+	if r.asked(&req) && !r.passed(current, opts) {
+		if err := r.mayDelete(current, &req, opts); err != nil {
+			return w, err
+		}
 	}
 	if began, err := r.beginDeletion(&w, current); began {
 		return w, err
 	}
 	finalizers := deletionFinalizers(current.meta().Finalizers, opts, r.Info().OrphansDependents)
+	seconds, graceful, pending := r.grace(current, opts)
+	if pending {
+		w.obj, w.done = current.obj, true
+		return w, nil
+	}
 	if len(finalizers) == 0 && !graceful {
 		if len(current.meta().Finalizers) == 0 && r.Kind.Holds(current.obj) {
 			w.obj, w.done = current.obj, true
 			return w, nil
 		}
-		if w.done && len(current.meta().Finalizers) > 0 {
-			w.answer = newItem(r.Kind, r.Kind.New(0), 0)
+		if len(current.meta().Finalizers) == 0 {
+			return w, nil
 		}
-		return w, nil
+		if w.done {
+			w.answer = newItem(r.Kind, r.Kind.New(0), 0)
+			return w, nil
+		}
+		return w, r.mayDelete(current, &req, opts) // as upstream: for the update without finalizers, and for the removal
 	}
 	w.obj, w.size = r.Kind.Copy(current.obj), int(current.size)
 	w.obj.GetObjectMeta().Finalizers = finalizers
@@ -128,6 +135,16 @@ func (c deletion) plan(ctx context.Context, r *Resource, current *Item, req Requ
 		w.answer = newItem(r.Kind, w.obj, current.version)
 	}
 	return w, nil
+}
+
+// passed reports whether a deletion has nothing to decide, because one before it waits for its grace, or for finalizers in
+// the spec.
+func (r *Resource) passed(current *Item, opts kinds.DeleteOptions) bool {
+	if r.Kind.PreparesDelete() && r.Kind.Holds(current.obj) {
+		return current.meta().DeletionTimestamp != nil
+	}
+	_, _, pending := r.grace(current, opts)
+	return pending
 }
 
 // grace returns the seconds that an object has left (upstream: registry/rest, BeforeDelete). graceful reports whether the deletion
@@ -192,8 +209,8 @@ func (r *Resource) checkPreconditions(current *Item, p *kinds.Preconditions) err
 }
 
 // DeleteCollection deletes the objects that a list with the same options returns, one after the other, and returns
-// that list. Objects that are gone by then are skipped; any other error ends it half-way.
-func (r *Resource) DeleteCollection(ctx context.Context, list ListOptions, opts kinds.DeleteOptions) (*List, error) {
+// that list. req has the version and the warnings. Objects that are gone by then are skipped; any other error ends it half-way.
+func (r *Resource) DeleteCollection(ctx context.Context, req Request, list ListOptions, opts kinds.DeleteOptions) (*List, error) {
 	if err := kinds.ValidateDeleteOptions(opts, true); err != nil {
 		return nil, err
 	}
@@ -207,8 +224,10 @@ func (r *Resource) DeleteCollection(ctx context.Context, list ListOptions, opts 
 	if err != nil {
 		return nil, err
 	}
+	req.asking.nameless = true
 	for _, it := range l.Items {
-		_, err := r.delete(ctx, Request{Namespace: it.Namespace(), Name: it.Name(), Version: list.Version, Warn: list.Warn, unnamed: true}, opts)
+		req.Namespace, req.Name = it.Namespace(), it.Name()
+		_, err := r.delete(ctx, req, opts)
 		if err != nil && !errors.Is(err, meta.ReasonNotFound) {
 			return nil, err
 		}

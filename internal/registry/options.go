@@ -19,8 +19,6 @@ type ListOptions struct {
 	// WatchRules validates the options by the rules of a watch, as upstream does for the
 	// deletion of a collection with watch=true.
 	WatchRules bool
-	// Version is the index of the API version of the request. Only DeleteCollection needs it.
-	Version int
 	// Warn, if not nil, is called with each warning for the client.
 	Warn func(text string)
 }

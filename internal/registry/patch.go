@@ -1,7 +1,6 @@
 package registry
 
 import (
-	"context"
 	"errors"
 
 	"github.com/kubecoord/kubecoord/internal/kinds"
@@ -30,7 +29,7 @@ type Patch struct {
 	Scheme *kinds.Scheme
 }
 
-func (c Patch) plan(ctx context.Context, r *Resource, current *Item, req Request) (w write, err error) {
+func (c Patch) plan(r *Resource, current *Item, req Request) (w write, err error) {
 	if current == nil {
 		return w, r.NotFound(req.Name)
 	}
@@ -38,7 +37,7 @@ func (c Patch) plan(ctx context.Context, r *Resource, current *Item, req Request
 	if err != nil {
 		return w, err
 	}
-	return r.replace(ctx, current, o, &req, false)
+	return r.replace(current, o, &req, false)
 }
 
 func (c Patch) next(r *Resource, current *Item, req *Request) (o kinds.Object, err error) {
@@ -60,6 +59,9 @@ func (c Patch) next(r *Resource, current *Item, req *Request) (o kinds.Object, e
 	}
 	o = t.FromWire(o)
 	r.updateManagers(o, current, req, r.st.now())
+	if o, err = r.admit(o, current, req); err != nil {
+		return nil, err
+	}
 	r.dedupOwners(o.GetObjectMeta(), req, afterAdmission)
 	return o, nil
 }

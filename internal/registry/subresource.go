@@ -22,7 +22,7 @@ type bodyChange interface {
 // through makes a change of a body a change of the parent (upstream: ScaleREST and scaleUpdatedObjectInfo).
 type through struct{ change bodyChange }
 
-func (c through) plan(ctx context.Context, r *Resource, current *Item, req Request) (w write, err error) {
+func (c through) plan(r *Resource, current *Item, req Request) (w write, err error) {
 	if current == nil {
 		return w, r.NotFound(req.Name)
 	}
@@ -34,13 +34,10 @@ func (c through) plan(ctx context.Context, r *Resource, current *Item, req Reque
 	if err != nil {
 		return w, err
 	}
-	bodies := &Resource{Kind: sub.Body, st: r.st}
+	bodies := r.bodies(sub)
 	inBody.Version, inBody.UID = 0, ""
 	body, err := c.change.next(bodies, newItem(sub.Body, live, current.version), &inBody)
 	if err != nil {
-		return w, err
-	}
-	if body, err = r.admit(ctx, &req, kinds.OperationUpdate, body, live); err != nil {
 		return w, err
 	}
 	if errs := sub.Body.ValidateContent(0, body); len(errs) > 0 {
@@ -50,7 +47,7 @@ func (c through) plan(ctx context.Context, r *Resource, current *Item, req Reque
 	if err := sub.WriteBody(o, body, r.Kind.TypeMeta(req.Version).APIVersion); err != nil {
 		return w, err
 	}
-	return r.replaceAdmitted(ctx, current, o, &req, false)
+	return r.replace(current, o, &req, false)
 }
 
 // Body returns the body of a subresource for a state of the parent.
@@ -64,16 +61,14 @@ func (r *Resource) Body(sub *kinds.Subresource, parent *Item) (*Item, error) {
 
 // CreateSub answers a create of a body of a subresource. The answer is nil for a Status.
 func (r *Resource) CreateSub(ctx context.Context, req Request, body kinds.Object) (answer *Item, err error) {
-	bodies, inBody := &Resource{Kind: req.Sub.Body, st: r.st}, req
-	inBody.Version = 0
-	bodies.updateManagers(body, nil, &inBody, r.st.now())
-	if body, err = r.admit(ctx, &req, kinds.OperationCreate, body, nil); err != nil {
+	r.asks(ctx, &req)
+	if body, err = r.admitBody(body, &req); err != nil {
 		return nil, err
 	}
 	if errs := req.Sub.Body.ValidateContent(0, body); len(errs) > 0 {
 		return nil, errs.Status(req.Sub.Body.GroupKind(), req.Name)
 	}
-	if err := r.admitted(ctx, &req, kinds.OperationCreate, body, nil); err != nil {
+	if err := r.mayCreateBody(body, &req); err != nil {
 		return nil, err
 	}
 	switch {
@@ -82,6 +77,7 @@ func (r *Resource) CreateSub(ctx context.Context, req Request, body kinds.Object
 		if err != nil {
 			return nil, err
 		}
+		r.bodies(req.Sub).updateManagers(body, nil, &req, r.st.now())
 		o, err := req.Sub.Answer(ctx, parent.obj, body)
 		if err != nil {
 			return nil, err
@@ -97,7 +93,7 @@ func (r *Resource) CreateSub(ctx context.Context, req Request, body kinds.Object
 // binding is the Change of a create that writes the parent, without the rules of an update (upstream: BindingREST).
 type binding struct{ body kinds.Object }
 
-func (c binding) plan(_ context.Context, r *Resource, current *Item, req Request) (w write, err error) {
+func (c binding) plan(r *Resource, current *Item, req Request) (w write, err error) {
 	if current == nil {
 		return w, r.NotFound(req.Name)
 	}
@@ -171,7 +167,7 @@ func (r *Resource) removeThrough(ctx context.Context, req Request, body kinds.Ob
 			opts.Preconditions = &kinds.Preconditions{UID: p.UID, ResourceVersion: new(w.answer.ResourceVersion())}
 		}
 	}
-	_, err := r.Delete(ctx, Request{Namespace: req.Namespace, Name: req.Name, admitted: true}, opts)
+	_, err := r.Delete(ctx, Request{Namespace: req.Namespace, Name: req.Name, asking: asking{silent: true}}, opts)
 	return err
 }
 
@@ -181,11 +177,11 @@ type disruption struct {
 	preconditions *kinds.Preconditions
 }
 
-func (c disruption) plan(ctx context.Context, r *Resource, current *Item, req Request) (w write, err error) {
+func (c disruption) plan(r *Resource, current *Item, req Request) (w write, err error) {
 	if current != nil {
 		if err := r.checkPreconditions(current, c.preconditions); err != nil {
 			return w, err
 		}
 	}
-	return c.binding.plan(ctx, r, current, req)
+	return c.binding.plan(r, current, req)
 }

@@ -18,15 +18,14 @@ import (
 //
 //  1. make the next state: from a body, or from the current state and a Change, and
 //     update its field managers (change.go)
-//  2. let the Admission change it (admission.go)
-//  3. prepare it: resourceVersion, names, and the fields that the server owns
+//  2. prepare it: resourceVersion, names, and the fields that the server owns
 //     (prepare.go)
-//  4. validate it, collect warnings (internal/kinds, validate.go), and let the Admission refuse it
-//  5. stop if it changes nothing
-//  6. refuse it if it is too large (prepare.go)
-//  7. commit it under the lock, or go back to step 1 if another write came first
+//  3. validate it, and collect warnings (internal/kinds, validate.go)
+//  4. stop if it changes nothing
+//  5. refuse it if it is too large (prepare.go)
+//  6. commit it under the lock, or go back to step 1 if another write came first
 //
-// A dry run stops before step 7.
+// A dry run stops before step 6.
 
 // Request holds the parameters that all writes have.
 type Request struct {
@@ -40,8 +39,6 @@ type Request struct {
 	DryRun bool
 	// FieldManager is the name of the writer.
 	FieldManager string
-	// Options are the ones that the client sent, for an Admission. A deletion has its own.
-	Options kinds.CreateOptions
 	// Sub, if not nil, is the subresource of the kind that is written.
 	Sub *kinds.Subresource
 	// MayCreate, if not nil, returns why an update or an apply must not create the object.
@@ -50,9 +47,10 @@ type Request struct {
 	Persistent bool
 	// Warn, if not nil, is called with each warning for the client.
 	Warn func(text string)
+	// Options are the options of a create or an update as the client sent them, for the Admission. Nil: the ones above.
+	Options *kinds.CreateOptions
 
-	admitted bool // a part of a write that was admitted
-	unnamed  bool // the path has no name, though Name is set
+	asking asking
 }
 
 func (req *Request) warn(text string) {
@@ -80,11 +78,13 @@ func (r *Resource) Create(ctx context.Context, o kinds.Object, req Request) (*It
 	r.dedupOwners(m, &req, "")
 	r.updateManagers(o, nil, &req, r.st.now())
 	req.Name = m.Name
-	o, err := r.admit(ctx, &req, kinds.OperationCreate, o, nil)
+	r.asks(ctx, &req)
+	o, err := r.admit(o, nil, &req)
 	if err != nil {
 		return nil, err
 	}
 	m = o.GetObjectMeta()
+	r.dedupOwners(m, &req, afterAdmission)
 	if !r.Info().Stored() {
 		return r.answer(ctx, o, &req)
 	}
@@ -114,7 +114,7 @@ func (r *Resource) answer(ctx context.Context, o kinds.Object, req *Request) (*I
 	if errs := r.Kind.ValidateContent(req.Version, o); len(errs) > 0 {
 		return nil, errs.Status(meta.GroupKind{Group: r.Info().Group}, "")
 	}
-	if err := r.admitted(ctx, req, kinds.OperationCreate, o, nil); err != nil {
+	if err := r.mayWrite(o, nil, req); err != nil {
 		return nil, err
 	}
 	r.Kind.PrepareNew(o)
@@ -129,7 +129,7 @@ func (r *Resource) create(ctx context.Context, o kinds.Object, req *Request) (*I
 	if err := r.prepareCreate(o, req); err != nil {
 		return nil, err
 	}
-	if err := r.admitted(ctx, req, kinds.OperationCreate, o, nil); err != nil {
+	if err := r.mayWrite(o, nil, req); err != nil {
 		return nil, err
 	}
 	m := o.GetObjectMeta()
@@ -156,7 +156,7 @@ func (r *Resource) create(ctx context.Context, o kinds.Object, req *Request) (*I
 	return w.answer, nil
 }
 
-// creation returns the write of a new object after steps 3 and 4.
+// creation returns the write of a new object after steps 2 and 3.
 func (r *Resource) creation(o kinds.Object, req *Request, applied bool) (w write, err error) {
 	m := o.GetObjectMeta()
 	w = write{key: key{m.Namespace, m.Name}, obj: o}
@@ -177,7 +177,7 @@ func (r *Resource) noUniqueName(name string, taken error) error {
 		taken.Error()+", the server was not able to generate a unique name for the object")
 }
 
-// prepareCreate does steps 3 and 4 of a create, without the Admission.
+// prepareCreate does steps 2 and 3 of a create.
 func (r *Resource) prepareCreate(o kinds.Object, req *Request) error {
 	m := o.GetObjectMeta()
 	m.UID = r.newUID()
@@ -212,6 +212,7 @@ func (r *Resource) Update(ctx context.Context, req Request, change Change) (it *
 	if body, ok := change.(bodyChange); ok && req.Sub != nil && req.Sub.Body != nil {
 		change = through{body}
 	}
+	r.asks(ctx, &req)
 	w, err := r.attempt(ctx, req, change)
 	if err != nil {
 		return nil, false, err
@@ -233,7 +234,7 @@ func (r *Resource) attempt(ctx context.Context, req Request, c Change) (write, e
 				return write{}, err
 			}
 		}
-		w, err := c.plan(ctx, r, current, req)
+		w, err := c.plan(r, current, req)
 		if err == nil && !w.done {
 			w, err = r.st.source.commit(ctx, r, w)
 			lost, isLost := err.(*lostRace)
@@ -288,34 +289,22 @@ type write struct {
 	version uint64 // of the commit
 }
 
-// replace does steps 2 to 6 of an update: o is the state after current, which may be nil.
-func (r *Resource) replace(ctx context.Context, current *Item, o kinds.Object, req *Request, applied bool) (w write, err error) {
-	op := kinds.OperationUpdate
+// replace does steps 2 to 5 of an update: o is the state after current, which may be nil.
+func (r *Resource) replace(current *Item, o kinds.Object, req *Request, applied bool) (w write, err error) {
 	if current == nil {
-		op = kinds.OperationCreate
-	}
-	if o, err = r.admit(ctx, req, op, o, current.Stored()); err != nil {
-		return w, err
-	}
-	return r.replaceAdmitted(ctx, current, o, req, applied)
-}
-
-// replaceAdmitted does steps 3 to 6 of an update.
-func (r *Resource) replaceAdmitted(ctx context.Context, current *Item, o kinds.Object, req *Request, applied bool) (w write, err error) {
-	if current == nil {
-		return r.createMissing(ctx, o, req, applied)
+		return r.createMissing(o, req, applied)
 	}
 	if o, err = r.prepareUpdate(current, o, req); err != nil {
 		return w, err
 	}
-	if err := r.admitted(ctx, req, kinds.OperationUpdate, o, current.obj); err != nil {
+	m, old := o.GetObjectMeta(), current.meta()
+	managers := ignoreManagerTimes(m, old)
+	if err := r.mayWrite(o, current, req); err != nil {
 		return w, err
 	}
-	m, old := o.GetObjectMeta(), current.meta()
 	w = write{key: current.key(), old: current, obj: o}
 	last := old.DeletionTimestamp != nil && !r.Kind.Holds(o) &&
 		(old.DeletionGracePeriodSeconds == nil || *old.DeletionGracePeriodSeconds == 0)
-	managers := ignoreManagerTimes(m, old)
 	if !last && r.Kind.Type().Equal(o, current.obj) {
 		w.answer, w.done = current, true
 		return w, nil
@@ -335,7 +324,7 @@ func (r *Resource) replaceAdmitted(ctx context.Context, current *Item, o kinds.O
 }
 
 // createMissing is replace for an update that found no object.
-func (r *Resource) createMissing(ctx context.Context, o kinds.Object, req *Request, applied bool) (w write, err error) {
+func (r *Resource) createMissing(o kinds.Object, req *Request, applied bool) (w write, err error) {
 	m := o.GetObjectMeta()
 	if _, err := parseResourceVersion(m.ResourceVersion); err != nil {
 		return w, err
@@ -349,13 +338,13 @@ func (r *Resource) createMissing(ctx context.Context, o kinds.Object, req *Reque
 			return w, err
 		}
 	}
-	if err := r.admitted(ctx, req, kinds.OperationCreate, o, nil); err != nil {
+	if err := r.mayWrite(o, nil, req); err != nil {
 		return w, err
 	}
 	return r.creation(o, req, applied)
 }
 
-// prepareUpdate does steps 3 and 4 of an update, without the Admission.
+// prepareUpdate does steps 2 and 3 of an update.
 func (r *Resource) prepareUpdate(current *Item, o kinds.Object, req *Request) (kinds.Object, error) {
 	r.Kind.Conform(o)
 	m := o.GetObjectMeta()
