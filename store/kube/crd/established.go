@@ -135,6 +135,9 @@ func managersOf(created []meta.ManagedFieldsEntry, crd *apiextensionsv1.CustomRe
 	second := created[0]
 	second.Manager, second.Subresource = fieldManager, "status"
 	second, err = entry(second, status)
+	if second.Manager < first.Manager { // the order of entries with the same time
+		first, second = second, first
+	}
 	return []meta.ManagedFieldsEntry{first, second}, err
 }
 
