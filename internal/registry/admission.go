@@ -38,7 +38,10 @@ func (req *Request) attributes(k *kinds.Kind, o, old kinds.Object) *kinds.Attrib
 	a := &kinds.Attributes{
 		Operation: kinds.OperationUpdate, Resource: req.asking.resource, ResourceVersion: req.asking.version,
 		Subresource: req.Sub, Kind: k, Version: req.Version, Namespace: req.Namespace, Name: req.Name,
-		Object: o, Old: old, DryRun: req.DryRun, Warn: req.warn,
+		Object: o, Old: old, DryRun: req.DryRun, Warn: req.Warn,
+	}
+	if a.Warn == nil {
+		a.Warn = func(string) {}
 	}
 	opts := req.Options
 	if opts == nil {
