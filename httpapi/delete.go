@@ -23,7 +23,7 @@ func (c *call) delete() error {
 	if err := c.checkNames(); err != nil {
 		return cmp.Or(kinds.ValidateDeleteOptions(opts, false), err)
 	}
-	d, err := c.resource().Delete(c.context(), registry.Request{Namespace: c.namespace, Name: c.name}, opts)
+	d, err := c.resource().Delete(c.context(), c.deletion(), opts)
 	if err != nil {
 		return err
 	}
@@ -44,6 +44,11 @@ func (c *call) delete() error {
 		Details: &meta.StatusDetails{Name: c.name, Group: gr.Group, Kind: gr.Resource, UID: it.UID()},
 	}, c.media)
 	return nil
+}
+
+// deletion describes a deletion to the registry.
+func (c *call) deletion() registry.Request {
+	return registry.Request{Namespace: c.namespace, Name: c.name, Version: c.version, Warn: c.warn}
 }
 
 // deleteCollection answers DELETE …/namespaces/{ns}/{resource} with the list of the deleted objects,
@@ -73,7 +78,7 @@ func (c *call) deleteCollection() error {
 	if err := c.await(ctx, exact); err != nil {
 		return err
 	}
-	l, err := c.resource().DeleteCollection(ctx, list, opts)
+	l, err := c.resource().DeleteCollection(ctx, c.deletion(), list, opts)
 	if err != nil {
 		return c.orClosed(err)
 	}

@@ -50,6 +50,8 @@ const (
 	documentForms restrictions = iota
 	// objectForms: objects, also converted to tables and partial metadata.
 	objectForms
+	// rowlessForms: like objectForms, but objects have no rows in a table.
+	rowlessForms
 	// textForms: like objectForms, but objects have no protobuf form unless converted.
 	textForms
 	// aggregatedForms: only the aggregated discovery document.
@@ -62,6 +64,8 @@ func (r restrictions) allow(m mediaType) bool {
 	switch r {
 	case objectForms:
 		return asIs || canConvert(m)
+	case rowlessForms:
+		return asIs || m.as.Kind != asTable && canConvert(m)
 	case textForms:
 		return asIs && m.format != formatProtobuf || canConvert(m)
 	case aggregatedForms:
@@ -113,7 +117,7 @@ func accept(params map[string]string, f format, r restrictions) (mediaType, bool
 				return m, false
 			}
 		case "sv":
-			if objects := r == objectForms || r == textForms; value != "" && (value != "v1" || !objects) {
+			if objects := r != documentForms && r != aggregatedForms; value != "" && (value != "v1" || !objects) {
 				return m, false
 			}
 		case "pretty":
@@ -157,6 +161,8 @@ func (c *call) restrictions() restrictions {
 		return documentForms
 	case c.endpoint.Info.JSONOnly:
 		return textForms
+	case c.endpoint.Info.Native && !c.endpoint.Info.Stored():
+		return rowlessForms
 	}
 	return objectForms
 }

@@ -188,7 +188,7 @@ func (c *call) request(o kinds.CreateOptions) registry.Request {
 	req := registry.Request{
 		Namespace: c.namespace, Name: c.name, Version: c.version,
 		DryRun: len(o.DryRun) > 0, FieldManager: c.managerOf(o.FieldManager), Warn: c.warn,
-		Sub: c.sub,
+		Sub: c.sub, Options: &o,
 	}
 	if c.api.authorize != nil {
 		req.MayCreate = c.mayCreate

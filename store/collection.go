@@ -109,7 +109,7 @@ func (c *Collection[T]) DeleteCollection(ctx context.Context, opts DeleteOptions
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	l, err := c.r.DeleteCollection(ctx, list.registry(), opts.wire())
+	l, err := c.r.DeleteCollection(ctx, registry.Request{}, list.registry(), opts.wire())
 	return typedList[T](l), err
 }
 

@@ -24,3 +24,14 @@ func UserOf(ctx context.Context) User {
 	}
 	return User{Name: "system:apiserver", Groups: []string{"system:masters", "system:authenticated"}}
 }
+
+type serverKey struct{}
+
+// WithServer returns a context for writes below admission, which a real server makes in its storage, such as the deletion of
+// the objects of a CustomResourceDefinition.
+func WithServer(ctx context.Context) context.Context {
+	return context.WithValue(ctx, serverKey{}, true)
+}
+
+// IsServer reports whether a write is below admission.
+func IsServer(ctx context.Context) bool { return ctx.Value(serverKey{}) != nil }

@@ -32,7 +32,7 @@ func defended() []defence {
 			"store.ConfigKeyName", "store.DNSSubdomainName",
 		}},
 		{"what store/kube is made of, a module of its own", []string{
-			"store.As", "httpapi.Attributes.Forbidden",
+			"store.As", "httpapi.Admission", "httpapi.Attributes.Forbidden",
 		}},
 		{"a count for tests: a watch has ended", []string{
 			"store.Store.Watchers",

@@ -96,6 +96,12 @@ func (os owners) put(o owner) owners {
 	return out
 }
 
+// Check returns the problem of entries that cannot be read, or nil.
+func (k *FieldManager) Check(entries []meta.ManagedFieldsEntry) error {
+	_, err := k.decode(nil, entries)
+	return err
+}
+
 // decode appends the owners of an object to os, which is empty.
 func (k *FieldManager) decode(os owners, entries []meta.ManagedFieldsEntry) (owners, error) {
 	at := map[identity]int{}

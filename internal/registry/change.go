@@ -43,6 +43,10 @@ func (c Replacement) next(r *Resource, current *Item, req *Request) (kinds.Objec
 		return nil, err
 	}
 	r.updateManagers(o, current, req, r.st.now())
+	if o, err = r.admit(o, current, req); err != nil {
+		return nil, err
+	}
+	r.dedupOwners(o.GetObjectMeta(), req, afterAdmission)
 	return o, nil
 }
 
@@ -126,7 +130,10 @@ func (c Apply) next(r *Resource, current *Item, req *Request) (kinds.Object, err
 	if err := (kinds.Target{Kind: r.Kind, Version: req.Version}).CheckBody(applied); err != nil {
 		return nil, err
 	}
-	o := r.Kind.FromWire(req.Version, applied)
+	o, err := r.admit(r.Kind.FromWire(req.Version, applied), current, req)
+	if err != nil {
+		return nil, err
+	}
 	r.dedupOwners(o.GetObjectMeta(), req, afterAdmission)
 	return o, nil
 }

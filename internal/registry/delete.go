@@ -43,13 +43,14 @@ func (r *Resource) Delete(ctx context.Context, req Request, opts kinds.DeleteOpt
 
 func (r *Resource) delete(ctx context.Context, req Request, opts kinds.DeleteOptions) (Deletion, error) {
 	req.Persistent = true
+	r.asks(ctx, &req)
 	w, err := r.attempt(ctx, req, deletion(opts))
 	if err != nil {
 		return Deletion{}, err
 	}
 	if w.graceOver && !kinds.IsDryRun(opts.DryRun) {
 		// As upstream, watchers see the mark before the removal.
-		if w, err = r.attempt(ctx, req, removal{w.answer}); err != nil {
+		if w, err = r.attempt(ctx, req, removal{w.answer, opts}); err != nil {
 			return Deletion{}, err
 		}
 	}
@@ -63,16 +64,19 @@ func (r *Resource) delete(ctx context.Context, req Request, opts kinds.DeleteOpt
 }
 
 // removal is the Change that removes an object whose grace is over, in the state that a deletion left, unless other finalizers came.
-type removal struct{ marked *Item }
+type removal struct {
+	marked *Item
+	opts   kinds.DeleteOptions
+}
 
-func (c removal) plan(_ *Resource, current *Item, req Request) (w write, err error) {
+func (c removal) plan(r *Resource, current *Item, req Request) (w write, err error) {
 	if current == nil || current.UID() != c.marked.UID() {
 		return write{key: req.key(), answer: c.marked, done: true}, nil
 	}
 	if len(current.meta().Finalizers) > 0 {
 		return write{key: current.key(), obj: current.obj, answer: current, done: true}, nil
 	}
-	return write{key: current.key(), old: current, answer: current}, nil
+	return write{key: current.key(), old: current, answer: current}, r.mayDelete(current, &req, c.opts)
 }
 
 // deletion is the Change of a deletion.
@@ -92,6 +96,11 @@ func (c deletion) plan(r *Resource, current *Item, req Request) (w write, err er
 		return w, err
 	}
 	w = write{key: current.key(), old: current, answer: current, done: kinds.IsDryRun(opts.DryRun)}
+	if r.asked(&req) && !r.passed(current, opts) {
+		if err := r.mayDelete(current, &req, opts); err != nil {
+			return w, err
+		}
+	}
 	if began, err := r.beginDeletion(&w, current); began {
 		return w, err
 	}
@@ -106,10 +115,14 @@ func (c deletion) plan(r *Resource, current *Item, req Request) (w write, err er
 			w.obj, w.done = current.obj, true
 			return w, nil
 		}
-		if w.done && len(current.meta().Finalizers) > 0 {
-			w.answer = newItem(r.Kind, r.Kind.New(0), 0)
+		if len(current.meta().Finalizers) == 0 {
+			return w, nil
 		}
-		return w, nil
+		if w.done {
+			w.answer = newItem(r.Kind, r.Kind.New(0), 0)
+			return w, nil
+		}
+		return w, r.mayDelete(current, &req, opts) // as upstream: for the update without finalizers, and for the removal
 	}
 	w.obj, w.size = r.Kind.Copy(current.obj), int(current.size)
 	w.obj.GetObjectMeta().Finalizers = finalizers
@@ -122,6 +135,16 @@ func (c deletion) plan(r *Resource, current *Item, req Request) (w write, err er
 		w.answer = newItem(r.Kind, w.obj, current.version)
 	}
 	return w, nil
+}
+
+// passed reports whether a deletion has nothing to decide, because one before it waits for its grace, or for finalizers in
+// the spec.
+func (r *Resource) passed(current *Item, opts kinds.DeleteOptions) bool {
+	if r.Kind.PreparesDelete() && r.Kind.Holds(current.obj) {
+		return current.meta().DeletionTimestamp != nil
+	}
+	_, _, pending := r.grace(current, opts)
+	return pending
 }
 
 // grace returns the seconds that an object has left (upstream: registry/rest, BeforeDelete). graceful reports whether the deletion
@@ -186,8 +209,8 @@ func (r *Resource) checkPreconditions(current *Item, p *kinds.Preconditions) err
 }
 
 // DeleteCollection deletes the objects that a list with the same options returns, one after the other, and returns
-// that list. Objects that are gone by then are skipped; any other error ends it half-way.
-func (r *Resource) DeleteCollection(ctx context.Context, list ListOptions, opts kinds.DeleteOptions) (*List, error) {
+// that list. req has the version and the warnings. Objects that are gone by then are skipped; any other error ends it half-way.
+func (r *Resource) DeleteCollection(ctx context.Context, req Request, list ListOptions, opts kinds.DeleteOptions) (*List, error) {
 	if err := kinds.ValidateDeleteOptions(opts, true); err != nil {
 		return nil, err
 	}
@@ -201,8 +224,10 @@ func (r *Resource) DeleteCollection(ctx context.Context, list ListOptions, opts 
 	if err != nil {
 		return nil, err
 	}
+	req.asking.nameless = true
 	for _, it := range l.Items {
-		_, err := r.delete(ctx, Request{Namespace: it.Namespace(), Name: it.Name()}, opts)
+		req.Namespace, req.Name = it.Namespace(), it.Name()
+		_, err := r.delete(ctx, req, opts)
 		if err != nil && !errors.Is(err, meta.ReasonNotFound) {
 			return nil, err
 		}

@@ -69,7 +69,7 @@ func TestDeleteCollectionReturnsTheTokenOfItsPage(t *testing.T) {
 	opts := registry.ListOptions{Limit: 2}
 	var deleted []int
 	for {
-		l, err := r.DeleteCollection(t.Context(), opts, kinds.DeleteOptions{})
+		l, err := r.DeleteCollection(t.Context(), registry.Request{}, opts, kinds.DeleteOptions{})
 		require.NoError(t, err)
 		deleted = append(deleted, len(l.Items))
 		if opts.Continue = l.Continue; opts.Continue == "" {

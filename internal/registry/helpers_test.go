@@ -100,7 +100,7 @@ func (c *client[T]) Delete(_ context.Context, namespace, name string, opts kinds
 }
 
 func (c *client[T]) DeleteCollection(ctx context.Context, opts kinds.DeleteOptions, list registry.ListOptions) ([]*T, error) {
-	l, err := c.r.DeleteCollection(ctx, list, opts)
+	l, err := c.r.DeleteCollection(ctx, registry.Request{}, list, opts)
 	if err != nil {
 		return nil, err
 	}

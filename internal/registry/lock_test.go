@@ -137,7 +137,7 @@ func TestNoCallbackUnderTheLock(t *testing.T) {
 	gone := r.Replace(&widget{ObjectMeta: meta.ObjectMeta{Namespace: "ns", Name: "a"}})
 	_, _, err = r.Update(ctx, req, gone)
 	require.NoError(t, err)
-	_, err = r.DeleteCollection(ctx, ListOptions{Namespace: "ns"}, kinds.DeleteOptions{})
+	_, err = r.DeleteCollection(ctx, Request{}, ListOptions{Namespace: "ns"}, kinds.DeleteOptions{})
 	require.NoError(t, err)
 	restored, err := r.PrepareRestore(object("a", "5"), req)
 	require.NoError(t, err)

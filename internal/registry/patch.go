@@ -59,6 +59,9 @@ func (c Patch) next(r *Resource, current *Item, req *Request) (o kinds.Object, e
 	}
 	o = t.FromWire(o)
 	r.updateManagers(o, current, req, r.st.now())
+	if o, err = r.admit(o, current, req); err != nil {
+		return nil, err
+	}
 	r.dedupOwners(o.GetObjectMeta(), req, afterAdmission)
 	return o, nil
 }

@@ -137,7 +137,7 @@ func TestRecordNamesTheOriginOfEachChange(t *testing.T) {
 	require.NoError(t, err)
 	_, err = r.Create(by(5), newLease("ns/a"), req)
 	require.NoError(t, err)
-	_, err = r.DeleteCollection(registry.WithOrigin(t.Context(), 6), registry.ListOptions{}, kinds.DeleteOptions{})
+	_, err = r.DeleteCollection(registry.WithOrigin(t.Context(), 6), registry.Request{}, registry.ListOptions{}, kinds.DeleteOptions{})
 	require.NoError(t, err)
 
 	changes, _ := recorded(st.Recorded())

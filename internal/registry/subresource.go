@@ -34,7 +34,7 @@ func (c through) plan(r *Resource, current *Item, req Request) (w write, err err
 	if err != nil {
 		return w, err
 	}
-	bodies := &Resource{Kind: sub.Body, st: r.st}
+	bodies := r.bodies(sub)
 	inBody.Version, inBody.UID = 0, ""
 	body, err := c.change.next(bodies, newItem(sub.Body, live, current.version), &inBody)
 	if err != nil {
@@ -61,8 +61,15 @@ func (r *Resource) Body(sub *kinds.Subresource, parent *Item) (*Item, error) {
 
 // CreateSub answers a create of a body of a subresource. The answer is nil for a Status.
 func (r *Resource) CreateSub(ctx context.Context, req Request, body kinds.Object) (answer *Item, err error) {
+	r.asks(ctx, &req)
+	if body, err = r.admitBody(body, &req); err != nil {
+		return nil, err
+	}
 	if errs := req.Sub.Body.ValidateContent(0, body); len(errs) > 0 {
 		return nil, errs.Status(req.Sub.Body.GroupKind(), req.Name)
+	}
+	if err := r.mayCreateBody(body, &req); err != nil {
+		return nil, err
 	}
 	switch {
 	case req.Sub.Answer != nil:
@@ -70,7 +77,7 @@ func (r *Resource) CreateSub(ctx context.Context, req Request, body kinds.Object
 		if err != nil {
 			return nil, err
 		}
-		(&Resource{Kind: req.Sub.Body, st: r.st}).updateManagers(body, nil, &req, r.st.now())
+		r.bodies(req.Sub).updateManagers(body, nil, &req, r.st.now())
 		o, err := req.Sub.Answer(ctx, parent.obj, body)
 		if err != nil {
 			return nil, err
@@ -160,7 +167,7 @@ func (r *Resource) removeThrough(ctx context.Context, req Request, body kinds.Ob
 			opts.Preconditions = &kinds.Preconditions{UID: p.UID, ResourceVersion: new(w.answer.ResourceVersion())}
 		}
 	}
-	_, err := r.Delete(ctx, Request{Namespace: req.Namespace, Name: req.Name}, opts)
+	_, err := r.Delete(ctx, Request{Namespace: req.Namespace, Name: req.Name, asking: asking{silent: true}}, opts)
 	return err
 }
 

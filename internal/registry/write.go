@@ -47,6 +47,10 @@ type Request struct {
 	Persistent bool
 	// Warn, if not nil, is called with each warning for the client.
 	Warn func(text string)
+	// Options are the options of a create or an update as the client sent them, for the Admission. Nil: the ones above.
+	Options *kinds.CreateOptions
+
+	asking asking
 }
 
 func (req *Request) warn(text string) {
@@ -73,6 +77,14 @@ func (r *Resource) Create(ctx context.Context, o kinds.Object, req Request) (*It
 	}
 	r.dedupOwners(m, &req, "")
 	r.updateManagers(o, nil, &req, r.st.now())
+	req.Name = m.Name
+	r.asks(ctx, &req)
+	o, err := r.admit(o, nil, &req)
+	if err != nil {
+		return nil, err
+	}
+	m = o.GetObjectMeta()
+	r.dedupOwners(m, &req, afterAdmission)
 	if !r.Info().Stored() {
 		return r.answer(ctx, o, &req)
 	}
@@ -102,6 +114,9 @@ func (r *Resource) answer(ctx context.Context, o kinds.Object, req *Request) (*I
 	if errs := r.Kind.ValidateContent(req.Version, o); len(errs) > 0 {
 		return nil, errs.Status(meta.GroupKind{Group: r.Info().Group}, "")
 	}
+	if err := r.mayWrite(o, nil, req); err != nil {
+		return nil, err
+	}
 	r.Kind.PrepareNew(o)
 	if err := r.Kind.Answer(ctx, o); err != nil {
 		return nil, err
@@ -112,6 +127,9 @@ func (r *Resource) answer(ctx context.Context, o kinds.Object, req *Request) (*I
 // create stores an object with a name.
 func (r *Resource) create(ctx context.Context, o kinds.Object, req *Request) (*Item, error) {
 	if err := r.prepareCreate(o, req); err != nil {
+		return nil, err
+	}
+	if err := r.mayWrite(o, nil, req); err != nil {
 		return nil, err
 	}
 	m := o.GetObjectMeta()
@@ -194,6 +212,7 @@ func (r *Resource) Update(ctx context.Context, req Request, change Change) (it *
 	if body, ok := change.(bodyChange); ok && req.Sub != nil && req.Sub.Body != nil {
 		change = through{body}
 	}
+	r.asks(ctx, &req)
 	w, err := r.attempt(ctx, req, change)
 	if err != nil {
 		return nil, false, err
@@ -279,10 +298,13 @@ func (r *Resource) replace(current *Item, o kinds.Object, req *Request, applied 
 		return w, err
 	}
 	m, old := o.GetObjectMeta(), current.meta()
+	managers := ignoreManagerTimes(m, old)
+	if err := r.mayWrite(o, current, req); err != nil {
+		return w, err
+	}
 	w = write{key: current.key(), old: current, obj: o}
 	last := old.DeletionTimestamp != nil && !r.Kind.Holds(o) &&
 		(old.DeletionGracePeriodSeconds == nil || *old.DeletionGracePeriodSeconds == 0)
-	managers := ignoreManagerTimes(m, old)
 	if !last && r.Kind.Type().Equal(o, current.obj) {
 		w.answer, w.done = current, true
 		return w, nil
@@ -315,6 +337,9 @@ func (r *Resource) createMissing(o kinds.Object, req *Request, applied bool) (w 
 		if err := req.MayCreate(); err != nil {
 			return w, err
 		}
+	}
+	if err := r.mayWrite(o, nil, req); err != nil {
+		return w, err
 	}
 	return r.creation(o, req, applied)
 }

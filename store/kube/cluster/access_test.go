@@ -2,6 +2,7 @@ package cluster_test
 
 import (
 	"bytes"
+	"context"
 	"crypto"
 	"crypto/ecdsa"
 	"crypto/elliptic"
@@ -142,6 +143,12 @@ func TestReviewsAreAnsweredAsByARealServer(t *testing.T) {
 				`{"nonResourceURLs":["/healthz","/livez","/readyz","/version","/version/"],"verbs":["get"]}],"resourceRules":[` +
 				`{"apiGroups":["authorization.k8s.io"],"resources":["selfsubjectaccessreviews","selfsubjectrulesreviews"],"verbs":["create"]},` +
 				`{"apiGroups":["authentication.k8s.io"],"resources":["selfsubjectreviews"],"verbs":["create"]}]}`},
+		{"metadata of the request", request{token: "jane", path: authn + "/selfsubjectreviews", body: `{"metadata":{"name":"x","labels":{"a":"b"}}}`}, 201, "spec", `null`},
+		{"a table", request{token: "jane", path: authn + "/selfsubjectreviews", body: `{}`, header: http.Header{"Accept": {"application/json;as=Table;v=v1;g=meta.k8s.io"}}}, 406, "message",
+			`"only the following media types are accepted: application/json, application/yaml, application/vnd.kubernetes.protobuf"`},
+		{"selectors that cannot be read", request{token: "admin", path: authz + "/subjectaccessreviews",
+			body: `{"spec":{"user":"x","resourceAttributes":{"verb":"list","resource":"pods","fieldSelector":{"requirements":[{"key":"c","operator":"Foo"},{"key":"d","operator":"In","values":["x"]}]},"labelSelector":{"rawSelector":"a in (b"}}}}`}, 201, "status",
+			`{"allowed":false,"evaluationError":"spec.resourceAttributes.fieldSelector partially ignored due to parse error; spec.resourceAttributes.labelSelector ignored due to parse error"}`},
 		{"a review is only created", request{token: "admin", method: "GET", path: authn + "/tokenreviews"}, 405, "message",
 			`"the server does not allow this method on the requested resource"`},
 	} {
@@ -406,6 +413,23 @@ func TestRBACRefusesAndAllowsAsARealServer(t *testing.T) {
 	assert.Equal(t, 403, code)
 	code, _ = do(t, api, request{token: "jane", method: "GET", path: "/api/v1/namespaces/team/configmaps"})
 	assert.Equal(t, 200, code)
+}
+
+// An Authenticator may know the user by the connection. A review is about the token alone.
+func TestATokenReviewDoesNotSeeTheUserWhoAsks(t *testing.T) {
+	type userKey struct{}
+	api := serve(t, cluster.Options{Reviews: true}, apitest.Options{API: httpapi.Options{
+		Authenticate: func(r *http.Request) (httpapi.User, bool) {
+			u, ok := r.Context().Value(userKey{}).(httpapi.User)
+			return u, ok
+		},
+		Middleware: func(next http.Handler) http.Handler {
+			return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				next.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), userKey{}, httpapi.User{Name: "root"})))
+			})
+		},
+	}})
+	assert.Equal(t, `{"error":"invalid bearer token","user":{}}`, reviewed(t, api, `{"token":"rubbish"}`))
 }
 
 func TestWithoutAnAuthenticatorRequestsAreTheAdministrators(t *testing.T) {

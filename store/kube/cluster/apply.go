@@ -16,12 +16,16 @@ func (o Options) Apply(api *httpapi.Options) error {
 			return fmt.Errorf("cluster: %w", err)
 		}
 	}
+	if err := o.addNamespaces(api); err != nil {
+		return fmt.Errorf("cluster: %w", err)
+	}
 	tokens := access.NewTokens(o.Tokens)
 	earlier := api.Extend
 	api.Extend = func(a *httpapi.API, opts *httpapi.Options) {
 		if earlier != nil {
 			earlier(a, opts)
 		}
+		o.extendNamespaces(a, opts)
 		o.extendAdmission(a, opts, o.extendAccess(a, opts, tokens))
 	}
 	return nil

@@ -14,8 +14,11 @@ type Options struct {
 	// Namespaces makes the namespaces default, kube-system, kube-public and kube-node-lease, and refuses objects in
 	// namespaces that do not exist, or that are deleted, as the admission plugin NamespaceLifecycle.
 	Namespaces bool
-	// Service makes the service kubernetes in the namespace default, with its Endpoints and EndpointSlice.
+	// Service makes the service kubernetes in the namespace default. It has no Endpoints, as with a kube-apiserver that listens on
+	// the loopback, whose address Endpoints must not have.
 	Service bool
+	// ServicePort is the port at which the server listens, the targetPort of the service. Zero means 6443.
+	ServicePort int
 	// Webhooks calls the admission webhooks of the MutatingWebhookConfigurations and ValidatingWebhookConfigurations.
 	Webhooks bool
 	// Dial connects to webhooks. Nil is TCP.
@@ -39,4 +42,9 @@ type Options struct {
 	// NamespaceDeletion deletes what is in a deleted namespace, and then the namespace, as the namespace controller of
 	// kube-controller-manager.
 	NamespaceDeletion bool
+}
+
+// Bare returns the Options of a kube-apiserver with nothing beside it, as envtest starts it, without RBAC.
+func Bare() Options {
+	return Options{Namespaces: true, Service: true, Webhooks: true, Policies: true, Disruptions: true, Reviews: true}
 }

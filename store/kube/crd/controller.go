@@ -19,6 +19,7 @@ import (
 	"k8s.io/apiserver/pkg/util/webhook"
 
 	"github.com/kubecoord/kubecoord/httpapi"
+	"github.com/kubecoord/kubecoord/internal/caller"
 	"github.com/kubecoord/kubecoord/store"
 	"github.com/kubecoord/kubecoord/store/clock"
 	"github.com/kubecoord/kubecoord/store/kube"
@@ -364,7 +365,7 @@ func (c *controller) deleteObjects(ctx context.Context, k *kind) error {
 		return err
 	}
 	objects := typed.In(c.st)
-	if _, err := objects.DeleteCollection(ctx, store.DeleteOptions{}, store.ListOptions{}); err != nil {
+	if _, err := objects.DeleteCollection(caller.WithServer(ctx), store.DeleteOptions{}, store.ListOptions{}); err != nil {
 		return err
 	}
 	clk := c.st.Clock()

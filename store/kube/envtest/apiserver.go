@@ -11,7 +11,6 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"sync"
 
@@ -21,6 +20,7 @@ import (
 	"github.com/kubecoord/kubecoord/httpapi/apitest"
 	"github.com/kubecoord/kubecoord/store/kube/cluster"
 	"github.com/kubecoord/kubecoord/store/kube/crd"
+	"github.com/kubecoord/kubecoord/store/kube/internal/controlplane"
 )
 
 // door is what an Environment says about its API server.
@@ -158,10 +158,10 @@ func (s *APIServer) serve(listener net.Listener, f flags) error {
 	} else {
 		opts.API.Authenticate = authn.user
 	}
-	if !f.rbac() && !slices.Contains(f.authorization, "AlwaysAllow") {
-		opts.API.Authorize = onlyMasters
+	if authorize := f.rules.Authorizer(); authorize != nil {
+		opts.API.Authorize = authorize
 	}
-	if err := f.cluster(s.door.controllers).Apply(&opts.API); err != nil {
+	if err := f.rules.Cluster(s.door.controllers).Apply(&opts.API); err != nil {
 		return err
 	}
 	opts.Fixtures = nil // loaded when the definitions are there
@@ -182,11 +182,6 @@ func (s *APIServer) serve(listener net.Listener, f flags) error {
 	return r.listen(listener, s.CertDir, authn)
 }
 
-// onlyMasters authorizes as a server with the authorization modes Node or AlwaysDeny alone does.
-func onlyMasters(a httpapi.Attributes) (bool, string) {
-	return slices.Contains(a.User.Groups, systemMasters), "Everything is forbidden."
-}
-
 // listen serves the API at a socket until the listener is closed.
 func (r *server) listen(listener net.Listener, certDir string, authn *authenticator) error {
 	cert, err := tls.LoadX509KeyPair(filepath.Join(certDir, "apiserver.crt"), filepath.Join(certDir, "apiserver.key"))
@@ -202,7 +197,7 @@ func (r *server) listen(listener net.Listener, certDir string, authn *authentica
 			ClientAuth: tls.RequestClientCert,
 		},
 		ConnContext: func(ctx context.Context, conn net.Conn) context.Context {
-			return authn.remember(httpapi.ConnContext(ctx, conn))
+			return controlplane.Remember(httpapi.ConnContext(ctx, conn))
 		},
 	}
 	r.serving.Go(func() { _ = r.http.ServeTLS(listener, "", "") })

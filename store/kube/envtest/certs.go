@@ -7,8 +7,6 @@ import (
 	"crypto/x509"
 	"crypto/x509/pkix"
 	"encoding/pem"
-	"errors"
-	"fmt"
 	"math/big"
 	"net"
 	"time"
@@ -108,13 +106,4 @@ func (a *authority) sign(template *x509.Certificate) (cert, key []byte, err erro
 	}
 	key, err = keyPEM(private)
 	return certificatePEM(der), key, err
-}
-
-// pool returns the certificates in a file.
-func pool(file []byte, name string) (*x509.CertPool, error) {
-	p := x509.NewCertPool()
-	if !p.AppendCertsFromPEM(file) {
-		return nil, fmt.Errorf("%s: %w", name, errors.New("want at least one certificate in the form PEM"))
-	}
-	return p, nil
 }

@@ -26,6 +26,7 @@ func (b *builder) builtin(r served) (*kinds.Kind, error) {
 	if err != nil {
 		return nil, err
 	}
+	t.managed = r.answers
 	v.Validate, v.ValidateStatus = t.validate(""), t.validate("status")
 	d := kinds.Descriptor{
 		Group: r.group, Name: r.kind, Plural: r.plural, StoragePrefix: r.prefix,

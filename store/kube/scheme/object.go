@@ -1,6 +1,7 @@
 package scheme
 
 import (
+	"encoding/json"
 	"maps"
 	"reflect"
 	"sync"
@@ -21,6 +22,8 @@ type objectType struct {
 	goType reflect.Type // the struct
 	// zero returns the members of an object of which nothing is set: those that its JSON always has. They are shared.
 	zero func() map[string]any
+	// managed values have the managedFields, which the errors of a review show.
+	managed bool
 }
 
 func newObjectType(gvk schema.GroupVersionKind, goType reflect.Type) *objectType {
@@ -35,13 +38,16 @@ func newObjectType(gvk schema.GroupVersionKind, goType reflect.Type) *objectType
 func (t *objectType) new() runtime.Object { return reflect.New(t.goType).Interface().(runtime.Object) }
 
 // typed returns a stored object as a value of the Go type, which shares only parts of the metadata with it. The managedFields
-// are left out.
+// are left out unless t is managed.
 func (t *objectType) typed(o kinds.Object) (runtime.Object, error) {
 	out := t.new()
 	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(o.(*store.Unstructured).Content, out); err != nil {
 		return nil, err
 	}
 	fillMeta(metaOf(out), o.GetObjectMeta())
+	if t.managed {
+		fillManagers(metaOf(out), o.GetObjectMeta())
+	}
 	return out, nil
 }
 
@@ -113,5 +119,19 @@ func (t *objectType) complete(o kinds.Object, member string) {
 			o.(*store.Unstructured).Content = content
 		}
 		content[member] = runtime.DeepCopyJSONValue(zero)
+	}
+}
+
+// fillManagers sets the managedFields of an object of k8s.io/api.
+func fillManagers(m *metav1.ObjectMeta, from *meta.ObjectMeta) {
+	for _, e := range from.ManagedFields {
+		to := metav1.ManagedFieldsEntry{
+			Manager: e.Manager, Operation: metav1.ManagedFieldsOperationType(e.Operation), APIVersion: e.APIVersion,
+			Time: (*metav1.Time)(e.Time), FieldsType: e.FieldsType, Subresource: e.Subresource,
+		}
+		if raw, err := json.Marshal(e.FieldsV1); err == nil && e.FieldsV1 != nil {
+			to.FieldsV1 = &metav1.FieldsV1{Raw: raw}
+		}
+		m.ManagedFields = append(m.ManagedFields, to)
 	}
 }

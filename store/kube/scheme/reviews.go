@@ -106,7 +106,8 @@ func (t *objectType) answered(o kinds.Object, fresh bool, f func(runtime.Object)
 	o.(*store.Unstructured).Content = content
 	m, changed := o.GetObjectMeta(), metaOf(obj)
 	if fresh {
-		*m = meta.ObjectMeta{}
+		m.ManagedFields, m.Labels, m.Annotations, m.OwnerReferences, m.Finalizers = nil, nil, nil, nil, nil
+		m.GenerateName, m.ResourceVersion, m.Generation = "", "", 0
 	}
 	m.Name, m.Namespace, m.UID = changed.Name, changed.Namespace, meta.UID(changed.UID)
 	m.CreationTimestamp = meta.Time(changed.CreationTimestamp)
@@ -115,7 +116,7 @@ func (t *objectType) answered(o kinds.Object, fresh bool, f func(runtime.Object)
 
 // tokenSubresource makes a token for each create (upstream: registry/core/serviceaccount/storage, TokenREST).
 func tokenSubresource(b *builder) ([]kinds.Subresource, error) {
-	request, t, err := b.body("authentication.k8s.io", "v1", "TokenRequest")
+	request, t, err := b.body("authentication.k8s.io", "v1", "TokenRequest", "create")
 	if err != nil {
 		return nil, err
 	}

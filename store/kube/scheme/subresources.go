@@ -21,14 +21,14 @@ import (
 // readWrite are the verbs of a subresource that is a part of its parent.
 func readWrite() []string { return []string{"get", "patch", "update"} }
 
-// body returns the kind of the bodies of a subresource.
-func (b *builder) body(group, version, kind string) (*kinds.Kind, *objectType, error) {
+// body returns the kind of the bodies of a subresource. Without verbs they are the parent in another form.
+func (b *builder) body(group, version, kind string, verbs ...string) (*kinds.Kind, *objectType, error) {
 	t, v, err := b.version(schema.GroupVersionKind{Group: group, Version: version, Kind: kind})
 	if err != nil {
 		return nil, nil, err
 	}
 	d := kinds.Descriptor{
-		Group: group, Name: kind, New: newObject, Versions: []kinds.Version{v}, Native: true, UnconditionalUpdate: true, Default: b.defaulter(t),
+		Group: group, Name: kind, New: newObject, Versions: []kinds.Version{v}, Native: true, UnconditionalUpdate: true, Default: b.defaulter(t), Verbs: verbs,
 	}
 	table(&d, t)
 	k, err := kinds.NewKind(d)
@@ -138,11 +138,11 @@ func replace(to, from kinds.Object, path ...string) error {
 
 // podSubresources are the ones that write pods: ephemeralcontainers, resize, binding and eviction.
 func podSubresources(b *builder) ([]kinds.Subresource, error) {
-	binding, _, err := b.body("", "v1", "Binding")
+	binding, _, err := b.body("", "v1", "Binding", "create")
 	if err != nil {
 		return nil, err
 	}
-	eviction, _, err := b.body("policy", "v1", "Eviction")
+	eviction, _, err := b.body("policy", "v1", "Eviction", "create")
 	if err != nil {
 		return nil, err
 	}

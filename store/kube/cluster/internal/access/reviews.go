@@ -28,7 +28,7 @@ func (s *Server) Review(ctx context.Context, review runtime.Object) error {
 		return s.reviewToken(ctx, o)
 	case *authenticationv1.SelfSubjectReview:
 		u := userOf(ctx)
-		o.CreationTimestamp = metav1.NewTime(s.st.Now())
+		*o = authenticationv1.SelfSubjectReview{ObjectMeta: metav1.ObjectMeta{CreationTimestamp: metav1.NewTime(s.st.Now())}}
 		o.Status.UserInfo = authenticationv1.UserInfo{Username: u.Name, UID: u.UID, Groups: u.Groups, Extra: extra[authenticationv1.ExtraValue](u.Extra)}
 	case *authorizationv1.SubjectAccessReview:
 		s.reviewAccess(subject(&o.Spec), o.Spec.ResourceAttributes, o.Spec.NonResourceAttributes, &o.Status)
@@ -111,13 +111,19 @@ func (s *Server) userOfToken(ctx context.Context, token string, audiences []stri
 	if s.authenticate == nil || valid == nil || strings.ContainsAny(token, "\r\n") {
 		return u, nil, invalid
 	}
-	r := (&http.Request{Method: http.MethodGet, Header: http.Header{"Authorization": {"Bearer " + token}}}).WithContext(ctx)
+	r := (&http.Request{Method: http.MethodGet, Header: http.Header{"Authorization": {"Bearer " + token}}}).WithContext(withoutValues{ctx})
 	u, ok := s.authenticate(r)
 	if !ok || u.Name == userAnonymous {
 		return u, nil, invalid
 	}
 	return withGroup(u), valid, ""
 }
+
+// withoutValues is the context of a request without what it says about the user who asks.
+type withoutValues struct{ context.Context }
+
+// Value returns nil.
+func (withoutValues) Value(any) any { return nil }
 
 // reviewAccess asks the Authorizer of the API.
 func (s *Server) reviewAccess(u httpapi.User, r *authorizationv1.ResourceAttributes, n *authorizationv1.NonResourceAttributes, status *authorizationv1.SubjectAccessReviewStatus) {

@@ -15,16 +15,14 @@ func validateAuthorization(e *errs, _ string, obj, _ runtime.Object) bool {
 	switch o := obj.(type) {
 	case *authorizationv1.SubjectAccessReview:
 		accessReview(e, &o.Spec)
-		emptyMeta(e, &o.ObjectMeta, "must be empty")
+		emptyMeta(e, o.ObjectMeta, false, "must be empty")
 	case *authorizationv1.SelfSubjectAccessReview:
 		attributes(e, o.Spec.ResourceAttributes, o.Spec.NonResourceAttributes)
 		selectors(e, o.Spec.ResourceAttributes)
-		emptyMeta(e, &o.ObjectMeta, "must be empty")
+		emptyMeta(e, o.ObjectMeta, false, "must be empty")
 	case *authorizationv1.LocalSubjectAccessReview:
 		accessReview(e, &o.Spec)
-		m := o.ObjectMeta
-		m.Namespace = ""
-		emptyMeta(e, &m, "must be empty except for namespace")
+		emptyMeta(e, o.ObjectMeta, true, "must be empty except for namespace")
 		if a := o.Spec.ResourceAttributes; a != nil && a.Namespace != o.Namespace {
 			e.invalid(field.NewPath("spec.resourceAttributes.namespace"), a.Namespace, "must match metadata.namespace")
 		}
@@ -85,8 +83,13 @@ func oneSelector(e *errs, p loc, raw string, count int) {
 	}
 }
 
-func emptyMeta(e *errs, m *metav1.ObjectMeta, detail string) {
-	if rest := *m; !equality.Semantic.DeepEqual(metav1.ObjectMeta{}, rest) {
-		e.invalid(field.NewPath("metadata"), rest, detail)
+// emptyMeta refuses metadata besides managedFields, and a namespace if namespaced is set.
+func emptyMeta(e *errs, m metav1.ObjectMeta, namespaced bool, detail string) {
+	rest := m
+	if rest.ManagedFields = nil; namespaced {
+		rest.Namespace = ""
+	}
+	if !equality.Semantic.DeepEqual(metav1.ObjectMeta{}, rest) {
+		e.invalid(field.NewPath("metadata"), m, detail)
 	}
 }

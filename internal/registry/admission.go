@@ -1,0 +1,150 @@
+package registry
+
+import (
+	"context"
+	"errors"
+
+	"github.com/kubecoord/kubecoord/internal/caller"
+	"github.com/kubecoord/kubecoord/internal/kinds"
+)
+
+// This file asks the Admission of a store about its writes (upstream: apiserver, endpoints/handlers, and registry/rest,
+// AdmissionToValidateObjectFunc and AdmissionToValidateObjectDeleteFunc). What it gets shares no memory with the store.
+
+// asking is what a write tells the Admission, whatever its attempts change.
+type asking struct {
+	ctx      context.Context
+	resource *kinds.Kind
+	version  int
+	// nameless leaves out the name: the object is deleted with its collection.
+	nameless bool
+	// silent does not ask, since the request was asked about already.
+	silent bool
+}
+
+// asks prepares a request for the Admission, if there is one.
+func (r *Resource) asks(ctx context.Context, req *Request) {
+	if r.st.admission != nil && req.asking.ctx == nil {
+		req.asking.ctx, req.asking.resource, req.asking.version = ctx, r.Kind, req.Version
+		req.asking.silent = req.asking.silent || caller.IsServer(ctx)
+	}
+}
+
+// asked reports whether the Admission decides about a request.
+func (r *Resource) asked(req *Request) bool { return r.st.admission != nil && !req.asking.silent }
+
+// attributes describes the write of an object of the kind k.
+func (req *Request) attributes(k *kinds.Kind, o, old kinds.Object) *kinds.Attributes {
+	a := &kinds.Attributes{
+		Operation: kinds.OperationUpdate, Resource: req.asking.resource, ResourceVersion: req.asking.version,
+		Subresource: req.Sub, Kind: k, Version: req.Version, Namespace: req.Namespace, Name: req.Name,
+		Object: o, Old: old, DryRun: req.DryRun, Warn: req.Warn,
+	}
+	if a.Warn == nil {
+		a.Warn = func(string) {}
+	}
+	opts := req.Options
+	if opts == nil {
+		opts = &kinds.CreateOptions{FieldManager: req.FieldManager}
+		if req.DryRun {
+			opts.DryRun = []string{kinds.DryRunAll}
+		}
+	}
+	a.Options = kinds.UpdateOptions(*opts)
+	if old == nil {
+		a.Operation, a.Options = kinds.OperationCreate, *opts
+	}
+	return a
+}
+
+// invalidManagers is the warning about managedFields that an Admission has broken.
+const invalidManagers = ".metadata.managedFields was in an invalid state after admission; this could be caused by an outdated mutating admission controller; please fix your requests: "
+
+// admit asks about a new state, before it is prepared and validated. The Admission may change the result.
+func (r *Resource) admit(o kinds.Object, current *Item, req *Request) (kinds.Object, error) {
+	if !r.asked(req) {
+		return o, nil
+	}
+	o = r.Kind.Copy(o)
+	managers := o.GetObjectMeta().ManagedFields
+	a := req.attributes(r.Kind, o, r.copyOf(current))
+	if err := r.st.admission.Admit(req.asking.ctx, a); err != nil {
+		return nil, err
+	}
+	if err := r.Kind.Managers(req.Sub).Check(a.Object.GetObjectMeta().ManagedFields); err != nil {
+		a.Object.GetObjectMeta().ManagedFields = managers
+		req.warn(invalidManagers + err.Error())
+	}
+	return a.Object, nil
+}
+
+func (r *Resource) copyOf(it *Item) kinds.Object {
+	if it == nil {
+		return nil
+	}
+	return it.Copy()
+}
+
+// mayWrite asks about a state that is valid, before it is stored, also if it changes nothing.
+func (r *Resource) mayWrite(o kinds.Object, current *Item, req *Request) error {
+	if !r.asked(req) {
+		return nil
+	}
+	k, next, old := r.Kind, r.Kind.Copy(o), r.copyOf(current)
+	asked := *req
+	if req.Sub != nil && req.Sub.Body != nil && current != nil {
+		var errs [2]error
+		k, asked.Version = req.Sub.Body, 0
+		next, errs[0] = req.Sub.BodyOf(next)
+		old, errs[1] = req.Sub.BodyOf(old)
+		if err := errors.Join(errs[:]...); err != nil {
+			return err
+		}
+	}
+	if asked.Name == "" {
+		asked.Name = o.GetObjectMeta().Name
+	}
+	return r.st.admission.Validate(req.asking.ctx, asked.attributes(k, next, old))
+}
+
+// mayDelete asks about the deletion of an object: first what may change objects, and then what may only refuse.
+func (r *Resource) mayDelete(current *Item, req *Request, opts kinds.DeleteOptions) error {
+	if !r.asked(req) {
+		return nil
+	}
+	a := req.attributes(r.Kind, nil, r.copyOf(current))
+	a.Operation, a.Options, a.DryRun = kinds.OperationDelete, opts, kinds.IsDryRun(opts.DryRun)
+	if req.asking.nameless {
+		a.Name = ""
+	}
+	if err := r.st.admission.Admit(req.asking.ctx, a); err != nil {
+		return err
+	}
+	return r.st.admission.Validate(req.asking.ctx, a)
+}
+
+// admitBody asks about the create of a body of a subresource, such as an Eviction, before it is validated.
+func (r *Resource) admitBody(body kinds.Object, req *Request) (kinds.Object, error) {
+	if !r.asked(req) {
+		return body, nil
+	}
+	inBody := *req
+	inBody.Version = 0
+	body, err := r.bodies(req.Sub).admit(body, nil, &inBody)
+	if err == nil {
+		err = MatchNamespace(body.GetObjectMeta(), req.Namespace)
+	}
+	return body, err
+}
+
+// mayCreateBody is mayWrite for the create of a body of a subresource.
+func (r *Resource) mayCreateBody(body kinds.Object, req *Request) error {
+	inBody := *req
+	inBody.Version = 0
+	return r.bodies(req.Sub).mayWrite(body, nil, &inBody)
+}
+
+// bodies returns the Resource of the bodies of a subresource, which are not stored.
+func (r *Resource) bodies(sub *kinds.Subresource) *Resource {
+	return &Resource{Kind: sub.Body, st: r.st}
+}

@@ -1,0 +1,187 @@
+package main
+
+import (
+	_ "embed"
+	"fmt"
+	"io"
+	"net"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/pflag"
+	cliflag "k8s.io/component-base/cli/flag"
+)
+
+// apiserverTable has the flags of kube-apiserver.
+//
+//go:embed apiserver.txt
+var apiserverTable string
+
+// effective returns the flags that have an effect here, with a sentence for --help.
+func effective() map[string]string {
+	return map[string]string{
+		"admission-control":                    "As --enable-admission-plugins.",
+		"advertise-address":                    "The address in a certificate that is made.",
+		"anonymous-auth":                       "Requests without credentials are those of system:anonymous. With AlwaysAllow they are refused.",
+		"api-audiences":                        "Audiences of tokens of ServiceAccounts. Default: the issuer.",
+		"authorization-mode":                   "RBAC, Node, AlwaysAllow or AlwaysDeny.",
+		"bind-address":                         "An address of the loopback. This server has no other.",
+		"cert-dir":                             "Where apiserver.crt and apiserver.key are, or are made, without --tls-cert-file.",
+		"client-ca-file":                       "Authorities whose client certificates are users: the common name, and the organizations as groups.",
+		"disable-admission-plugins":            "Admission plugins that must not run.",
+		"disable-http2-serving":                "Serve HTTP/1.1 only.",
+		"enable-admission-plugins":             "Admission plugins that must run, of those that this server has.",
+		"etcd-servers":                         "One of these must accept connections. Nothing is stored there: objects are in memory.",
+		"http2-max-streams-per-connection":     "The streams of a connection of HTTP/2.",
+		"max-mutating-requests-inflight":       "Writes at a time.",
+		"max-requests-inflight":                "Reads at a time.",
+		"request-timeout":                      "The longest time of a request that is no watch.",
+		"runtime-config":                       "GROUP/VERSION=false, or api/all=false, takes built-in kinds away.",
+		"secure-port":                          "The port, with TLS.",
+		"service-account-issuer":               "The issuer of tokens of ServiceAccounts. Tokens of the others are accepted too.",
+		"service-account-key-file":             "Keys that check tokens of ServiceAccounts.",
+		"service-account-max-token-expiration": "The longest life of a token.",
+		"service-account-signing-key-file":     "The key that signs tokens of ServiceAccounts.",
+		"service-cluster-ip-range":             "Its first address is in a certificate that is made.",
+		"tls-cert-file":                        "The certificate of the server.",
+		"tls-cipher-suites":                    "Cipher suites of TLS 1.2.",
+		"tls-min-version":                      "The lowest version of TLS.",
+		"tls-private-key-file":                 "The key of the certificate.",
+		"token-auth-file":                      "Static tokens.",
+		"v":                                    "The level of the log.",
+		"allow-privileged":                     "Privileged containers are always allowed.",
+		"watch-cache":                          "Watches and lists are served from memory in any case.",
+		"service-account-lookup":               "ServiceAccounts of tokens must exist in any case.",
+		"shutdown-delay-duration":              "Wait so long after a signal before the server ends. During it /readyz fails.",
+	}
+}
+
+// row is a flag of the table.
+type row struct {
+	name, kind, value string
+	hidden            bool
+}
+
+func rows() (out []row) {
+	for line := range strings.Lines(apiserverTable) {
+		if f := strings.Fields(line); f[0] != "#" {
+			out = append(out, row{f[0], f[1], strings.TrimPrefix(f[2], "-"), len(f) > 3})
+		}
+	}
+	return out
+}
+
+// apiserverFlags returns the flags of a kube-apiserver.
+func apiserverFlags() (*pflag.FlagSet, error) {
+	fs := pflag.NewFlagSet("kube-apiserver", pflag.ContinueOnError)
+	fs.SortFlags = true
+	for _, r := range rows() {
+		if err := r.add(fs); err != nil {
+			return nil, fmt.Errorf("flag --%s: %w", r.name, err)
+		}
+		fs.Lookup(r.name).Hidden = r.hidden
+	}
+	fs.BoolP("help", "h", false, "help for kube-apiserver")
+	fs.String("version", "false", "--version, --version=raw prints version information and quits")
+	fs.Lookup("version").NoOptDefVal = "true"
+	for name, usage := range effective() {
+		fs.Lookup(name).Usage = usage
+	}
+	return fs, nil
+}
+
+// add adds the flag with its type, whose errors are those of kube-apiserver.
+func (r row) add(fs *pflag.FlagSet) (err error) {
+	switch r.kind {
+	case "bool":
+		fs.Bool(r.name, r.value == "true", "")
+	case "string":
+		fs.String(r.name, r.value, "")
+	case "int", "int64":
+		var n int64
+		n, err = strconv.ParseInt(r.value, 10, 64)
+		fs.Int64(r.name, n, "")
+	case "uint":
+		var n uint64
+		n, err = strconv.ParseUint(r.value, 10, 32)
+		fs.Uint(r.name, uint(n), "")
+	case "float32", "float64":
+		var n float64
+		n, err = strconv.ParseFloat(r.value, 64)
+		fs.Float64(r.name, n, "")
+	case "duration":
+		var d time.Duration
+		d, err = time.ParseDuration(r.value)
+		fs.Duration(r.name, d, "")
+	case "ip":
+		fs.IP(r.name, net.ParseIP(r.value), "")
+	case "stringSlice":
+		var values []string
+		if r.value != "" {
+			values = strings.Split(strings.Trim(r.value, "[]"), ",")
+		}
+		fs.StringSlice(r.name, values, "")
+	case "stringArray":
+		fs.StringArray(r.name, nil, "")
+	case "int32Slice":
+		fs.Int32Slice(r.name, nil, "")
+	case "stringToString":
+		fs.StringToString(r.name, nil, "")
+	case "mapStringString":
+		fs.Var(cliflag.NewMapStringString(new(map[string]string)), r.name, "")
+	case "Level":
+		fs.VarP(&number{}, r.name, "v", "")
+	default:
+		fs.Var(&text{r.kind, r.value}, r.name, "")
+	}
+	return err
+}
+
+// text is a value of a type whose syntax is not checked.
+type text struct{ kind, value string }
+
+// String returns the value.
+func (t *text) String() string { return t.value }
+
+// Set changes the value.
+func (t *text) Set(s string) error { t.value = s; return nil }
+
+// Type returns the name of the type.
+func (t *text) Type() string { return t.kind }
+
+// number is the level of the log.
+type number struct{ value uint64 }
+
+// String returns the value.
+func (n *number) String() string { return strconv.FormatUint(n.value, 10) }
+
+// Set changes the value.
+func (n *number) Set(s string) (err error) {
+	n.value, err = strconv.ParseUint(s, 10, 31)
+	return err
+}
+
+// Type returns the name of the type.
+func (n *number) Type() string { return "Level" }
+
+// idle returns the flags that are set and have no effect.
+func idle(fs *pflag.FlagSet) (names []string) {
+	known := effective()
+	fs.Visit(func(f *pflag.Flag) {
+		if _, is := known[f.Name]; !is {
+			names = append(names, "--"+f.Name)
+		}
+	})
+	return slices.Compact(names)
+}
+
+// apiserverUsage prints the flags. envtest looks for their names there.
+func apiserverUsage(fs *pflag.FlagSet, w io.Writer) {
+	fmt.Fprintf(w, "This kube-apiserver is a part of kubecoord. It serves the kinds of Kubernetes from memory, on the loopback, for tests.\n"+
+		"It takes the flags of kube-apiserver %s. Those without a text have no effect.\n\nUsage:\n  kube-apiserver [flags]\n\nFlags:\n\n%s", flagsVersion, fs.FlagUsages())
+}
+
+// flagsVersion is the version of the table of flags, and servedVersion the one of the answers, as /version says.
+const flagsVersion, servedVersion = "v1.36.3", "v1.37.2"

@@ -1,0 +1,211 @@
+package main
+
+import (
+	"crypto"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"net"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/pflag"
+	"k8s.io/client-go/util/cert"
+	"k8s.io/client-go/util/keyutil"
+	cliflag "k8s.io/component-base/cli/flag"
+
+	"github.com/kubecoord/kubecoord/store/kube/cluster"
+	"github.com/kubecoord/kubecoord/store/kube/internal/controlplane"
+)
+
+// options are the flags that have an effect.
+type options struct {
+	etcd         []string
+	address      net.IP
+	port         int64
+	advertise    net.IP
+	serviceRange *net.IPNet
+
+	certDir, certFile, keyFile string
+	tls                        *tls.Config
+	noHTTP2                    bool
+	streams                    int64
+
+	clientCAFile, tokenFile string
+	anonymous               bool
+	rules                   controlplane.Rules
+	tokens                  cluster.Tokens
+	served                  map[string]string // --runtime-config
+
+	reads, writes                int64
+	requestTimeout, shutdownWait time.Duration
+}
+
+// readOptions returns what the flags say, and what is wrong with them, by the texts of kube-apiserver.
+func readOptions(fs *pflag.FlagSet) (o options, problems []error) {
+	refuse := func(format string, args ...any) { problems = append(problems, fmt.Errorf(format, args...)) }
+	o.etcd = get(fs, fs.GetStringSlice, "etcd-servers")
+	if len(o.etcd) == 0 {
+		refuse("--etcd-servers must be specified")
+	}
+	o.port = get(fs, fs.GetInt64, "secure-port")
+	if o.port < 1 || o.port > 65535 {
+		refuse("--secure-port %d must be between 1 and 65535, inclusive. It cannot be turned off with 0", o.port)
+	}
+	o.address = get(fs, fs.GetIP, "bind-address")
+	if !o.address.IsLoopback() {
+		refuse("--bind-address %s is not an address of the loopback: this server is for tests, and has no other", o.address)
+	}
+	o.advertise = net.ParseIP(fs.Lookup("advertise-address").Value.String()) // nil if it is not set
+	ranges := get(fs, fs.GetString, "service-cluster-ip-range")
+	if ranges == "" {
+		ranges = "10.0.0.0/24"
+	}
+	for i, r := range strings.Split(ranges, ",") {
+		_, network, err := net.ParseCIDR(strings.TrimSpace(r))
+		if err != nil {
+			refuse("service-cluster-ip-range[%d] is not a valid cidr", i)
+		} else if i == 0 {
+			o.serviceRange = network
+		}
+	}
+	o.certDir, o.certFile, o.keyFile = get(fs, fs.GetString, "cert-dir"), get(fs, fs.GetString, "tls-cert-file"), get(fs, fs.GetString, "tls-private-key-file")
+	problems = append(problems, o.readTLS(fs)...)
+	o.clientCAFile, o.tokenFile = get(fs, fs.GetString, "client-ca-file"), get(fs, fs.GetString, "token-auth-file")
+	o.rules = controlplane.Rules{
+		Modes:    get(fs, fs.GetStringSlice, "authorization-mode"),
+		Enabled:  slices.Concat(get(fs, fs.GetStringSlice, "admission-control"), get(fs, fs.GetStringSlice, "enable-admission-plugins")),
+		Disabled: get(fs, fs.GetStringSlice, "disable-admission-plugins"),
+	}
+	o.rules.Modes = slices.DeleteFunc(o.rules.Modes, func(mode string) bool { return mode == "" })
+	if err := o.rules.Check(); err != nil {
+		problems = append(problems, err)
+	}
+	for _, name := range []string{"authorization-config", "authentication-config"} {
+		if get(fs, fs.GetString, name) != "" {
+			refuse("--%s is not served here: requests would be allowed that it refuses", name)
+		}
+	}
+	o.anonymous = get(fs, fs.GetBool, "anonymous-auth") && !o.rules.AllowsAll()
+	problems = append(problems, o.readServiceAccounts(fs)...)
+	o.served = map[string]string{}
+	if m, is := fs.Lookup("runtime-config").Value.(*cliflag.MapStringString); is && *m.Map != nil {
+		o.served = *m.Map
+	}
+	problems = append(problems, checkServed(o.served)...)
+	o.reads, o.writes = get(fs, fs.GetInt64, "max-requests-inflight"), get(fs, fs.GetInt64, "max-mutating-requests-inflight")
+	o.requestTimeout, o.shutdownWait = get(fs, fs.GetDuration, "request-timeout"), get(fs, fs.GetDuration, "shutdown-delay-duration")
+	if o.requestTimeout < 0 {
+		refuse("--request-timeout can not be negative value")
+	}
+	return o, problems
+}
+
+// get returns the value of a flag of the table.
+func get[T any](fs *pflag.FlagSet, by func(string) (T, error), name string) T {
+	v, err := by(name)
+	if err != nil {
+		panic(fmt.Sprintf("the table of flags has another type: %v", err))
+	}
+	return v
+}
+
+func (o *options) readTLS(fs *pflag.FlagSet) (problems []error) {
+	version, err := cliflag.TLSVersion(get(fs, fs.GetString, "tls-min-version"))
+	if err != nil {
+		problems = append(problems, err)
+	}
+	suites, err := cliflag.TLSCipherSuites(get(fs, fs.GetStringSlice, "tls-cipher-suites"))
+	if err != nil {
+		problems = append(problems, err)
+	}
+	// The authenticator verifies client certificates: a wrong one is answered 401, as by kube-apiserver.
+	o.tls = &tls.Config{MinVersion: version, CipherSuites: suites, ClientAuth: tls.RequestClientCert}
+	o.noHTTP2, o.streams = get(fs, fs.GetBool, "disable-http2-serving"), get(fs, fs.GetInt64, "http2-max-streams-per-connection")
+	if (o.certFile == "") != (o.keyFile == "") {
+		problems = append(problems, errors.New("missing filename for serving cert"))
+	}
+	return problems
+}
+
+// readServiceAccounts reads the keys of tokens.
+func (o *options) readServiceAccounts(fs *pflag.FlagSet) (problems []error) {
+	issuers, keys := get(fs, fs.GetStringArray, "service-account-issuer"), get(fs, fs.GetStringArray, "service-account-key-file")
+	signing := get(fs, fs.GetString, "service-account-signing-key-file")
+	if len(issuers) == 0 || issuers[0] == "" {
+		problems = append(problems, errors.New("service-account-issuer is a required flag"))
+	}
+	if len(keys) == 0 {
+		problems = append(problems, errors.New("either `--service-account-key-file` or `--service-account-signing-endpoint` must be set"))
+	}
+	if signing == "" {
+		problems = append(problems, errors.New("--service-account-signing-key-file and --service-account-issuer are required flags"))
+	}
+	if problems != nil {
+		return problems
+	}
+	o.tokens = cluster.Tokens{
+		Issuer: issuers[0], Issuers: issuers[1:], Audiences: get(fs, fs.GetStringSlice, "api-audiences"),
+		MaxExpiration: get(fs, fs.GetDuration, "service-account-max-token-expiration"),
+	}
+	key, err := keyutil.PrivateKeyFromFile(signing)
+	if err != nil {
+		return []error{fmt.Errorf("failed to parse service-account-issuer-key-file: %w", err)}
+	}
+	signer, is := key.(crypto.Signer)
+	if !is {
+		return []error{fmt.Errorf("failed to parse service-account-issuer-key-file: %s: a key of type %T cannot sign", signing, key)}
+	}
+	o.tokens.Key = signer
+	for _, name := range keys {
+		public, err := keyutil.PublicKeysFromFile(name)
+		if err != nil {
+			return []error{err}
+		}
+		for _, k := range public {
+			o.tokens.PublicKeys = append(o.tokens.PublicKeys, k)
+		}
+	}
+	return nil
+}
+
+// certificate reads the certificate of the server. In the directory of --cert-dir it is made unless it is there (upstream:
+// apiserver, server/options/serving.go, MaybeDefaultWithSelfSignedCerts).
+func (o *options) certificate() (tls.Certificate, error) {
+	if o.certFile != "" {
+		return tls.LoadX509KeyPair(o.certFile, o.keyFile)
+	}
+	crt, key := filepath.Join(o.certDir, "apiserver.crt"), filepath.Join(o.certDir, "apiserver.key")
+	there, err := cert.CanReadCertAndKey(crt, key)
+	if err != nil {
+		return tls.Certificate{}, err
+	}
+	if !there {
+		host := o.advertise
+		if host == nil {
+			host = o.address
+		}
+		ips, names := []net.IP{firstOf(o.serviceRange), o.address}, []string{"kubernetes.default.svc", "kubernetes.default", "kubernetes", "localhost"}
+		crtPEM, keyPEM, err := cert.GenerateSelfSignedCertKey(host.String(), ips, names)
+		if err != nil {
+			return tls.Certificate{}, fmt.Errorf("unable to generate self signed cert: %w", err)
+		}
+		if err := errors.Join(cert.WriteCert(crt, crtPEM), keyutil.WriteKey(key, keyPEM)); err != nil {
+			return tls.Certificate{}, err
+		}
+	}
+	return tls.LoadX509KeyPair(crt, key)
+}
+
+// firstOf returns the first address of a network after its own.
+func firstOf(network *net.IPNet) net.IP {
+	ip := slices.Clone(network.IP)
+	for i := len(ip) - 1; i >= 0; i-- {
+		if ip[i]++; ip[i] != 0 {
+			break
+		}
+	}
+	return ip
+}
