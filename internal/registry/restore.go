@@ -60,6 +60,12 @@ func (r *Resource) PrepareRestore(o kinds.Object, req Request) (*Restored, error
 	return &Restored{r, o, version, size, newUID}, nil
 }
 
+// Object returns the object as it will be stored, and Size its size in bytes.
+func (o *Restored) Object() kinds.Object { return o.obj }
+
+// Size returns the size of the object in bytes.
+func (o *Restored) Size() int { return o.size }
+
 // ParseRestoredVersion returns the resourceVersion of a restored object or list, 0 for "" and "0".
 func ParseRestoredVersion(text string) (uint64, error) {
 	version, err := parseReadVersion(text)
@@ -303,4 +309,27 @@ func (it *Item) roundTrip(version int) kinds.Object {
 		return nil
 	}
 	return it.kind.FromWire(version, o)
+}
+
+// PrepareValid is PrepareRestore for a new object that the caller has validated by other means.
+func (r *Resource) PrepareValid(o kinds.Object, req Request) (*Restored, error) {
+	if err := r.restoreSystemFields(o, req); err != nil {
+		return nil, err
+	}
+	r.Kind.Conform(o)
+	return &Restored{r, o, 0, r.Kind.Size(o, maxObject), true}, nil
+}
+
+// RestoreAgain returns an object for Restore that PrepareRestore has accepted in another store: nothing is validated. It takes
+// ownership of the metadata, and sets uid, creationTimestamp and the times of managedFields anew. The rest of the object may be
+// shared with other stores. size is Restored.Size of the first time.
+func (r *Resource) RestoreAgain(o kinds.Object, size int) *Restored {
+	m, now := o.GetObjectMeta(), meta.NewTime(r.st.now())
+	m.UID, m.CreationTimestamp, m.ResourceVersion = r.newUID(), now, ""
+	r.deriveUID(m)
+	m.ManagedFields = slices.Clone(m.ManagedFields)
+	for i := range m.ManagedFields {
+		m.ManagedFields[i].Time = &now
+	}
+	return &Restored{r, o, 0, size, true}
 }
