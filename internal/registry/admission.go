@@ -95,8 +95,8 @@ func (r *Resource) mayWrite(o kinds.Object, current *Item, req *Request) error {
 	if req.Sub != nil && req.Sub.Body != nil && current != nil {
 		var errs [2]error
 		k, asked.Version = req.Sub.Body, 0
-		next, errs[0] = req.Sub.BodyOf(next)
-		old, errs[1] = req.Sub.BodyOf(old)
+		next, errs[0] = req.Sub.Read(next) // without managers, as upstream
+		old, errs[1] = req.Sub.Read(old)
 		if err := errors.Join(errs[:]...); err != nil {
 			return err
 		}

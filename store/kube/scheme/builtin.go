@@ -33,7 +33,7 @@ func (b *builder) builtin(r served) (*kinds.Kind, error) {
 		ShortNames: r.short, Categories: r.categories, New: newObject, Versions: []kinds.Version{v},
 		ClusterScoped: r.cluster, Status: r.status, StatusOnCreate: r.keepsStatus, Holds: r.holds,
 		Native: true, CreateOnUpdate: r.creates, UnconditionalUpdate: !r.needsVersion,
-		ValidateName: r.name, Default: b.defaulter(t), Verbs: r.verbs, SelectableFields: r.fields, FieldRefusal: r.refusal,
+		ValidateName: r.name, ValidateMetadataOnUpdate: r.metadataAgain, Default: b.defaulter(t), Verbs: r.verbs, SelectableFields: r.fields, FieldRefusal: r.refusal,
 	}
 	if !strings.HasPrefix(r.group, "admissionregistration.") {
 		d.ValidateFinalizer = validateFinalizer

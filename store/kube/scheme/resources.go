@@ -20,6 +20,8 @@ type served struct {
 	status, keepsStatus, ownStatus bool
 	// statusUpdate changes an object in a write of its status.
 	statusUpdate func(obj, old runtime.Object)
+	// metadataAgain validates the metadata of an update as the metadata of a new object, too.
+	metadataAgain bool
 	// creates lets an update create; needsVersion refuses an update without a resourceVersion.
 	creates, needsVersion bool
 	prefix                string // in the storage, if it is not group and plural
@@ -54,7 +56,7 @@ func spec() []string { return []string{"spec"} }
 func coreResources() []served {
 	const v = "v1"
 	return []served{
-		{version: v, kind: "ConfigMap", plural: "configmaps", short: []string{"cm"}},
+		{version: v, kind: "ConfigMap", plural: "configmaps", short: []string{"cm"}, metadataAgain: true},
 		{version: v, kind: "Event", plural: "events", short: []string{"ev"}, creates: true, name: validate.NameIsPathSegment, fields: eventFields()},
 		{version: v, kind: "LimitRange", plural: "limitranges", short: []string{"limits"}, creates: true},
 		{version: v, kind: "Namespace", plural: "namespaces", short: []string{"ns"}, cluster: true, status: true, name: validate.NameIsDNSLabel,
