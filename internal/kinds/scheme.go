@@ -118,7 +118,7 @@ func (s *Scheme) decodeAny(t Target, data []byte, f Format, strict bool, live Ob
 		live = nil
 	}
 	err = have.decodeInto(&d, raw, f, strict, live)
-	if err == nil && have.Kind != t.Kind {
+	if err == nil && have.Kind.Origin() != t.Kind.Origin() {
 		err = unconvertible(d.named, t.InternalType())
 	}
 	return d, err
@@ -207,7 +207,7 @@ func (s *Scheme) find(named meta.TypeMeta) (Target, error) {
 		}
 		for v := range k.versions {
 			t := Target{k, v}
-			if have := t.TypeMeta(); have == named {
+			if have := t.TypeMeta(); have == named && (k.origin == nil || v == k.own) {
 				return t, nil
 			} else if have.APIVersion == named.APIVersion {
 				known = known || named.Kind == have.Kind+"List" || isOptions(named.Kind)
