@@ -33,12 +33,16 @@ func (r *Resource) asks(ctx context.Context, req *Request) {
 // asked reports whether the Admission decides about a request.
 func (r *Resource) asked(req *Request) bool { return r.st.admission != nil && !req.asking.silent }
 
-// attributes describes the write of an object of the kind k.
+// attributes describes the write of an object of the kind k. It keeps req, so callers pass a copy: a request that nobody is asked
+// about needs no memory of its own.
 func (req *Request) attributes(k *kinds.Kind, o, old kinds.Object) *kinds.Attributes {
 	a := &kinds.Attributes{
 		Operation: kinds.OperationUpdate, Resource: req.asking.resource, ResourceVersion: req.asking.version,
 		Subresource: req.Sub, Kind: k, Version: req.Version, Namespace: req.Namespace, Name: req.Name,
-		Object: o, Old: old, DryRun: req.DryRun, Warn: req.warn,
+		Object: o, Old: old, DryRun: req.DryRun, Warn: req.Warn,
+	}
+	if a.Warn == nil {
+		a.Warn = func(string) {}
 	}
 	opts := req.Options
 	if opts == nil {
@@ -63,8 +67,8 @@ func (r *Resource) admit(o kinds.Object, current *Item, req *Request) (kinds.Obj
 		return o, nil
 	}
 	o = r.Kind.Copy(o)
-	managers := o.GetObjectMeta().ManagedFields
-	a := req.attributes(r.Kind, o, r.copyOf(current))
+	managers, asked := o.GetObjectMeta().ManagedFields, *req
+	a := asked.attributes(r.Kind, o, r.copyOf(current))
 	if err := r.st.admission.Admit(req.asking.ctx, a); err != nil {
 		return nil, err
 	}
@@ -92,8 +96,8 @@ func (r *Resource) mayWrite(o kinds.Object, current *Item, req *Request) error {
 	if req.Sub != nil && req.Sub.Body != nil && current != nil {
 		var errs [2]error
 		k, asked.Version = req.Sub.Body, 0
-		next, errs[0] = req.Sub.BodyOf(next)
-		old, errs[1] = req.Sub.BodyOf(old)
+		next, errs[0] = req.Sub.Read(next) // without managers, as upstream
+		old, errs[1] = req.Sub.Read(old)
 		if err := errors.Join(errs[:]...); err != nil {
 			return err
 		}
@@ -109,7 +113,8 @@ func (r *Resource) mayDelete(current *Item, req *Request, opts kinds.DeleteOptio
 	if !r.asked(req) {
 		return nil
 	}
-	a := req.attributes(r.Kind, nil, r.copyOf(current))
+	asked := *req
+	a := asked.attributes(r.Kind, nil, r.copyOf(current))
 	a.Operation, a.Options, a.DryRun = kinds.OperationDelete, opts, kinds.IsDryRun(opts.DryRun)
 	if req.asking.nameless {
 		a.Name = ""
@@ -143,5 +148,5 @@ func (r *Resource) mayCreateBody(body kinds.Object, req *Request) error {
 
 // bodies returns the Resource of the bodies of a subresource, which are not stored.
 func (r *Resource) bodies(sub *kinds.Subresource) *Resource {
-	return &Resource{Kind: sub.Body, st: r.st}
+	return &Resource{sub.Body, &collection{st: r.st}}
 }

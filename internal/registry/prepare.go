@@ -17,9 +17,9 @@ func setResourceVersion(o kinds.Object, version uint64) {
 	o.GetObjectMeta().ResourceVersion = strconv.FormatUint(version, 10)
 }
 
-// wipeSystemFields clears the fields that a create must not set, except creationTimestamp: prepareCreate sets it.
+// wipeSystemFields clears the fields that a create must not set.
 func wipeSystemFields(m *meta.ObjectMeta) {
-	m.UID, m.SelfLink = "", ""
+	m.UID, m.SelfLink, m.CreationTimestamp = "", "", meta.Time{}
 	m.DeletionTimestamp, m.DeletionGracePeriodSeconds = nil, nil
 }
 

@@ -60,6 +60,12 @@ func (r *Resource) PrepareRestore(o kinds.Object, req Request) (*Restored, error
 	return &Restored{r, o, version, size, newUID}, nil
 }
 
+// Object returns the object as it will be stored, and Size its size in bytes.
+func (o *Restored) Object() kinds.Object { return o.obj }
+
+// Size returns the size of the object in bytes.
+func (o *Restored) Size() int { return o.size }
+
 // ParseRestoredVersion returns the resourceVersion of a restored object or list, 0 for "" and "0".
 func ParseRestoredVersion(text string) (uint64, error) {
 	version, err := parseReadVersion(text)
@@ -139,7 +145,7 @@ func (st *Store) ForRestore(k *kinds.Kind) (*Resource, error) {
 	defer st.mu.RUnlock()
 	r, err := st.findLocked(k)
 	if r == nil && err == nil {
-		r = st.newResource(k)
+		r = st.newResource(k.Origin()).of(k)
 		r.id = notInstalled
 	}
 	return r, err
@@ -220,17 +226,17 @@ func (st *Store) reachLocked(version uint64) {
 // checkUnique refuses objects with the same name, uid or resourceVersion.
 func checkUnique(objects []*Restored) error {
 	type name struct {
-		r *Resource
+		c *collection
 		key
 	}
 	names := make(map[name]int, len(objects))
 	uids := make(map[meta.UID]int, len(objects))
 	versions := make(map[uint64]int, len(objects))
 	for i, o := range objects {
-		if other, ok := names[name{o.r, o.key()}]; ok {
+		if other, ok := names[name{o.r.collection, o.key()}]; ok {
 			return &RestoreError{i, other, meta.NewAlreadyExists(o.r.Kind.GroupResource(), o.key().name)}
 		}
-		names[name{o.r, o.key()}] = i
+		names[name{o.r.collection, o.key()}] = i
 		uid := o.obj.GetObjectMeta().UID
 		if other, ok := uids[uid]; ok {
 			return &RestoreError{i, other, notUnique("uid", string(uid))}
@@ -303,4 +309,27 @@ func (it *Item) roundTrip(version int) kinds.Object {
 		return nil
 	}
 	return it.kind.FromWire(version, o)
+}
+
+// PrepareValid is PrepareRestore for a new object that the caller has validated by other means.
+func (r *Resource) PrepareValid(o kinds.Object, req Request) (*Restored, error) {
+	if err := r.restoreSystemFields(o, req); err != nil {
+		return nil, err
+	}
+	r.Kind.Conform(o)
+	return &Restored{r, o, 0, r.Kind.Size(o, maxObject), true}, nil
+}
+
+// RestoreAgain returns an object for Restore that PrepareRestore has accepted in another store: nothing is validated. It takes
+// ownership of the metadata, and sets uid, creationTimestamp and the times of managedFields anew. The rest of the object may be
+// shared with other stores. size is Restored.Size of the first time.
+func (r *Resource) RestoreAgain(o kinds.Object, size int) *Restored {
+	m, now := o.GetObjectMeta(), meta.NewTime(r.st.now())
+	m.UID, m.CreationTimestamp, m.ResourceVersion = r.newUID(), now, ""
+	r.deriveUID(m)
+	m.ManagedFields = slices.Clone(m.ManagedFields)
+	for i := range m.ManagedFields {
+		m.ManagedFields[i].Time = &now
+	}
+	return &Restored{r, o, 0, size, true}
 }

@@ -62,6 +62,7 @@ func (r *Resource) Body(sub *kinds.Subresource, parent *Item) (*Item, error) {
 // CreateSub answers a create of a body of a subresource. The answer is nil for a Status.
 func (r *Resource) CreateSub(ctx context.Context, req Request, body kinds.Object) (answer *Item, err error) {
 	r.asks(ctx, &req)
+	r.bodies(req.Sub).updateManagers(body, nil, &Request{FieldManager: req.FieldManager, Sub: req.Sub}, r.st.now())
 	if body, err = r.admitBody(body, &req); err != nil {
 		return nil, err
 	}
@@ -77,7 +78,6 @@ func (r *Resource) CreateSub(ctx context.Context, req Request, body kinds.Object
 		if err != nil {
 			return nil, err
 		}
-		r.bodies(req.Sub).updateManagers(body, nil, &req, r.st.now())
 		o, err := req.Sub.Answer(ctx, parent.obj, body)
 		if err != nil {
 			return nil, err

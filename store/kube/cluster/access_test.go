@@ -494,3 +494,45 @@ func BenchmarkStart(b *testing.B) {
 		})
 	}
 }
+
+// The texts are of a kube-apiserver 1.36.3.
+func TestAUserMustNotGiveMoreThanItHas(t *testing.T) {
+	for _, namespaces := range []bool{false, true} { // with and without other plugins of admission
+		t.Run(fmt.Sprintf("Namespaces=%t", namespaces), func(t *testing.T) {
+			api := serve(t, cluster.Options{RBAC: true, Namespaces: namespaces}, apitest.Options{API: httpapi.Options{Authenticate: users()}})
+			create(t, api, rbac+"/clusterroles", `{"metadata":{"name":"make"},"rules":[{"verbs":["create","update","patch"],"apiGroups":["rbac.authorization.k8s.io"],"resources":["*"]},
+				{"verbs":["get"],"apiGroups":[""],"resources":["pods"]}]}`)
+			create(t, api, rbac+"/clusterrolebindings", `{"metadata":{"name":"make"},"roleRef":{"apiGroup":"rbac.authorization.k8s.io","kind":"ClusterRole","name":"make"},
+				"subjects":[{"kind":"User","apiGroup":"rbac.authorization.k8s.io","name":"jane"}]}`)
+			const refusal = ` is forbidden: user "jane" (groups=["devs" "system:authenticated"]) is attempting to grant RBAC permissions not currently held:` + "\n"
+			for _, row := range []struct {
+				name, method, path, body string
+				code                     int
+				want                     string
+			}{
+				{"held", "POST", "/namespaces/default/roles", `{"metadata":{"name":"ok"},"rules":[{"verbs":["get"],"apiGroups":[""],"resources":["pods"]}]}`, 201, ""},
+				{"not held", "POST", "/namespaces/default/roles", `{"metadata":{"name":"r"},"rules":[{"verbs":["get"],"apiGroups":["apps"],"resources":["deployments"]}]}`, 403,
+					`roles.rbac.authorization.k8s.io "r"` + refusal + `{APIGroups:["apps"], Resources:["deployments"], Verbs:["get"]}`},
+				{"not held, by a patch", "PATCH", "/namespaces/default/roles/ok", `{"rules":[{"verbs":["*"],"apiGroups":["*"],"resources":["*"]}]}`, 403,
+					`roles.rbac.authorization.k8s.io "ok"` + refusal + `{APIGroups:["*"], Resources:["*"], Verbs:["*"]}`},
+				{"not held, by an update that creates", "PUT", "/clusterroles/new", `{"metadata":{"name":"new"},"rules":[{"verbs":["get"],"nonResourceURLs":["/x"]}]}`, 403,
+					`clusterroles.rbac.authorization.k8s.io "new"` + refusal + `{NonResourceURLs:["/x"], Verbs:["get"]}`},
+				{"a binding to more", "POST", "/namespaces/default/rolebindings", `{"metadata":{"name":"rb"},"roleRef":{"apiGroup":"rbac.authorization.k8s.io","kind":"ClusterRole","name":"cluster-admin"}}`, 403,
+					`rolebindings.rbac.authorization.k8s.io "rb"` + refusal + `{APIGroups:["*"], Resources:["*"], Verbs:["*"]}` + "\n" + `{NonResourceURLs:["*"], Verbs:["*"]}`},
+				{"a finalizer", "PATCH", "/clusterroles/cluster-admin", `{"metadata":{"finalizers":["a/b"]}}`, 200, ""},
+			} {
+				t.Run(row.name, func(t *testing.T) {
+					r := request{token: "jane", method: row.method, path: rbac + row.path, body: row.body}
+					if row.method == "PATCH" {
+						r.header = http.Header{"Content-Type": {"application/merge-patch+json"}}
+					}
+					code, body := do(t, api, r)
+					require.Equal(t, row.code, code, body)
+					if row.want != "" {
+						assert.Equal(t, row.want, member(t, body, "message"))
+					}
+				})
+			}
+		})
+	}
+}

@@ -26,6 +26,7 @@ func (o Options) Apply(api *httpapi.Options) error {
 			earlier(a, opts)
 		}
 		o.extendNamespaces(a, opts)
+		o.extendControllers(opts)
 		o.extendAdmission(a, opts, o.extendAccess(a, opts, tokens))
 	}
 	return nil

@@ -58,12 +58,35 @@ func Run(ctx context.Context, api *httpapi.API) {
 		return // cannot be: the kind has no Go type
 	}
 	c.definitions = definitions
-	for ev, err := range definitions.Follow(ctx, store.WatchOptions{}) {
+	objects, err := store.As[store.Unstructured](Definitions())
+	if err != nil {
+		return // cannot be: the kind has no Go type
+	}
+	for ev, err := range objects.In(c.st).Follow(ctx, store.WatchOptions{}) {
 		if err != nil {
 			return // ctx has ended, or the store is closed
 		}
-		c.handle(ctx, ev)
+		if e := made().establishedOf(ev.Object); e != nil && ev.Type == watch.Added && c.install(e, ev.Object) {
+			continue
+		}
+		crd, err := definitionOf(ev.Object)
+		if err != nil {
+			continue // cannot be: it was stored
+		}
+		c.handle(ctx, watch.Event[apiextensionsv1.CustomResourceDefinition]{Type: ev.Type, Object: crd})
 	}
+}
+
+// install takes note of a definition that was stored with its kind served, and reports whether it was.
+func (c *controller) install(e *Established, u *store.Unstructured) bool {
+	if c.servedBefore(e.kind) != e.kind {
+		return false
+	}
+	c.known[u.Name] = e.definition(u)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.served[u.Name] = e.kind
+	return true
 }
 
 // handle follows one event. A name that becomes free may be the one that another definition of the group waits for.

@@ -10,6 +10,7 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
 	"github.com/kubecoord/kubecoord/internal/kinds"
+	"github.com/kubecoord/kubecoord/store/meta"
 )
 
 // made is the memory of the process.
@@ -17,16 +18,23 @@ var made = sync.OnceValue(func() *madeKinds { return new(madeKinds) })
 
 // madeKinds remembers the kinds of definitions, so that equal definitions in any number of stores share one.
 type madeKinds struct {
-	mu   sync.Mutex // guards all below
-	last map[[sha256.Size]byte]*kind
+	mu        sync.Mutex // guards all below
+	last      map[[sha256.Size]byte]*kind
+	installed map[meta.UID]*Established // by the uid that the definition has in a store
 }
 
 // maxMade is the number of kinds that are remembered. Beyond it all are forgotten: a process that makes more has no use for
 // the old ones.
 const maxMade = 1000
 
+// maxInstalled is the number of installed definitions that are remembered. Beyond it all are forgotten, and read again.
+const maxInstalled = 20_000
+
 // defined returns the kind that an object defines.
 func defined(o kinds.Object) (*kinds.Kind, error) {
+	if e := made().establishedOf(o); e != nil {
+		return e.kind.kind, nil
+	}
 	crd, err := definitionOf(o)
 	if err != nil {
 		return nil, err

@@ -23,7 +23,6 @@ import (
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/util/retry"
-	"sigs.k8s.io/yaml"
 )
 
 // CRDInstallOptions are CustomResourceDefinitions, and how to install them.
@@ -89,26 +88,19 @@ func ReadCRDFiles(options *CRDInstallOptions) error {
 	found := map[string]*apiextensionsv1.CustomResourceDefinition{}
 	var order []string
 	for _, path := range options.Paths {
-		docs, err := documentsOf(path)
+		crds, err := definitionsAt(path)
 		if errors.Is(err, os.ErrNotExist) && !options.ErrorIfPathMissing {
 			continue
 		}
 		if err != nil {
 			return err
 		}
-		for _, doc := range docs {
-			crd := &apiextensionsv1.CustomResourceDefinition{}
-			if err := yaml.Unmarshal(doc, crd); err != nil {
-				return err
-			}
-			if crd.Kind != "CustomResourceDefinition" || crd.Spec.Names.Kind == "" || crd.Spec.Group == "" {
-				continue
-			}
-			key := crd.APIVersion + "/" + crd.Name
+		for _, d := range crds {
+			key := d.crd.APIVersion + "/" + d.crd.Name
 			if found[key] == nil {
 				order = append(order, key)
 			}
-			found[key] = crd
+			found[key] = d.crd.DeepCopy()
 		}
 	}
 	for _, key := range order {
@@ -117,44 +109,36 @@ func ReadCRDFiles(options *CRDInstallOptions) error {
 	return nil
 }
 
-// documentsOf returns the documents in the .json, .yaml and .yml files of a directory, or in a file.
-func documentsOf(path string) (docs [][]byte, err error) {
+// filesAt returns the .json, .yaml and .yml files of a directory, or a file.
+func filesAt(path string) (files []string, err error) {
 	info, err := os.Stat(path)
 	if err != nil {
 		return nil, err
 	}
-	files := []string{path}
-	if info.IsDir() {
-		entries, err := os.ReadDir(path)
+	if !info.IsDir() {
+		return []string{path}, nil
+	}
+	entries, err := os.ReadDir(path)
+	for _, entry := range entries {
+		if file := filepath.Join(path, entry.Name()); slices.Contains([]string{".json", ".yaml", ".yml"}, filepath.Ext(file)) {
+			files = append(files, file)
+		}
+	}
+	return files, err
+}
+
+// documentsIn returns the documents in a file.
+func documentsIn(text []byte) (docs [][]byte, err error) {
+	for reader := utilyaml.NewYAMLReader(bufio.NewReader(bytes.NewReader(text))); ; {
+		doc, err := reader.Read()
+		if errors.Is(err, io.EOF) {
+			return docs, nil
+		}
 		if err != nil {
 			return nil, err
 		}
-		files = nil
-		for _, entry := range entries {
-			files = append(files, filepath.Join(path, entry.Name()))
-		}
+		docs = append(docs, doc)
 	}
-	for _, file := range files {
-		if !slices.Contains([]string{".json", ".yaml", ".yml"}, filepath.Ext(file)) {
-			continue
-		}
-		text, err := os.ReadFile(file)
-		if err != nil {
-			return nil, err
-		}
-		reader := utilyaml.NewYAMLReader(bufio.NewReader(bytes.NewReader(text)))
-		for {
-			doc, err := reader.Read()
-			if errors.Is(err, io.EOF) {
-				break
-			}
-			if err != nil {
-				return nil, err
-			}
-			docs = append(docs, doc)
-		}
-	}
-	return docs, nil
 }
 
 // injectConversion sets the conversion webhook of definitions whose types convert, and removes it from the others.

@@ -1,2 +1,43 @@
-// Package envtest runs an API server for the suite of a controller, in the test's own process.
+// Package envtest runs an API server for the suite of a controller, in the test's own process. It has the names, fields and
+// methods of sigs.k8s.io/controller-runtime/pkg/envtest 0.25, so a suite changes over by its import line:
+//
+//	import "github.com/kubecoord/kubecoord/store/kube/envtest"
+//
+// There is nothing to download, and no process to start. KUBEBUILDER_ASSETS is not read, but for kubectl.
+//
+// # What is served
+//
+// The built-in kinds of client-go's scheme, the definitions of Environment.CRDs, CRDDirectoryPaths and CRDInstallOptions, and the
+// ones that clients create. Types in Environment.Scheme without a definition are not served, as on a real server. The server
+// does what a bare kube-apiserver does, by package cluster: admission webhooks and policies, reviews, tokens, evictions that obey
+// budgets, RBAC. Config belongs to the group system:masters; a user of AddUser has the rights of its roles. There is no
+// controller: GarbageCollection and NamespaceDeletion start the two that there are.
+//
+// # Doors
+//
+// Config connects to a loopback port with TLS, client certificates and HTTP/2, also for other processes, by KubeConfig. With
+// Environment.InProcess it has a transport without a socket, which works in a testing/synctest bubble, where time is virtual.
+// Environment.API returns the API behind both: its faults, requests, forks and verdicts; see package apitest. A user's name is
+// the Client of its requests.
+//
+// # Flags
+//
+// Of the flags that ControlPlane.GetAPIServer().Configure() sets, these have an effect:
+//
+//   - authorization-mode: RBAC, AlwaysAllow; Node and AlwaysDeny allow nothing but to system:masters. Others are an error.
+//   - enable-admission-plugins and disable-admission-plugins: NamespaceLifecycle, MutatingAdmissionWebhook and
+//     ValidatingAdmissionWebhook (off if one of the two is), ValidatingAdmissionPolicy.
+//   - client-ca-file, token-auth-file, anonymous-auth.
+//   - bind-address, secure-port.
+//
+// All others are accepted and do nothing: feature gates, runtime-config, audit, ServiceAccount and other admission plugins. With
+// AttachControlPlaneOutput they are named on standard error.
+//
+// # Differences
+//
+//   - Start and Stop wait for nothing, so their timeouts have no effect.
+//   - Definitions without a mistake are stored by Start as established, without requests. Schemas are shared by the environments
+//     of a process; so the schemas in Environment.CRDs must not be changed after Start.
+//   - Stop returns the failures of faults and verdicts if Environment.TB is nil.
+//   - Certificates are valid from 1999, so that they are valid in a bubble.
 package envtest

@@ -50,7 +50,8 @@ type Environment struct {
 	WebhookInstallOptions WebhookInstallOptions
 	// ErrorIfCRDPathMissing makes it an error if one of the paths does not exist.
 	ErrorIfCRDPathMissing bool
-	// CRDs are definitions to install. After Start they are all that were installed.
+	// CRDs are definitions to install. After Start they are all that were installed. Their schemas may be shared with other
+	// environments, and must not be changed.
 	CRDs []*apiextensionsv1.CustomResourceDefinition
 	// CRDDirectoryPaths are files, and directories of files, with definitions to install.
 	CRDDirectoryPaths []string
@@ -178,17 +179,25 @@ func (te *Environment) install() (*rest.Config, error) {
 	o.Paths = slices.Compact(paths)
 	o.ErrorIfPathMissing = te.ErrorIfCRDPathMissing
 	o.WebhookOptions = te.WebhookInstallOptions
-	crds, err := InstallCRDs(te.Config, *o)
-	if err != nil {
-		return te.Config, fmt.Errorf("unable to install CRDs onto control plane: %w", err)
+	installed := false
+	if api := te.API(); api != nil {
+		te.CRDs, installed = installAtOnce(api.Handler(), *o)
 	}
-	te.CRDs = crds
+	if !installed {
+		crds, err := InstallCRDs(te.Config, *o)
+		if err != nil {
+			return te.Config, fmt.Errorf("unable to install CRDs onto control plane: %w", err)
+		}
+		te.CRDs = crds
+	}
 	if err := te.WebhookInstallOptions.Install(te.Config); err != nil {
 		return nil, fmt.Errorf("unable to install webhooks onto control plane: %w", err)
 	}
 	if api := te.API(); api != nil {
-		if err := api.Handler().Load(context.Background(), te.Options.Fixtures...); err != nil {
-			return nil, fmt.Errorf("unable to load fixtures: %w", err)
+		if len(te.Options.Fixtures) > 0 {
+			if err := api.Handler().Load(context.Background(), te.Options.Fixtures...); err != nil {
+				return nil, fmt.Errorf("unable to load fixtures: %w", err)
+			}
 		}
 		api.ForgetRequests()
 	}

@@ -2,8 +2,6 @@ package envtest_test
 
 import (
 	"testing"
-	"testing/synctest"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -62,20 +60,6 @@ func TestStartServesOverTLS(t *testing.T) {
 			require.NoError(t, err)
 		})
 	}
-}
-
-func TestInProcessWorksInABubble(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		env := &envtest.Environment{InProcess: true, TB: t, CRDs: []*apiextensionsv1.CustomResourceDefinition{widgets()}}
-		cfg, err := env.Start()
-		require.NoError(t, err)
-		client, err := kubernetes.NewForConfig(cfg)
-		require.NoError(t, err)
-		time.Sleep(time.Hour)
-		_, err = client.CoreV1().ConfigMaps("default").Create(t.Context(), &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "a"}}, metav1.CreateOptions{})
-		require.NoError(t, err)
-		assert.NoError(t, env.Stop())
-	})
 }
 
 func TestUsersHaveTheRightsOfTheirRoles(t *testing.T) {

@@ -51,16 +51,26 @@ func (o *WebhookInstallOptions) PrepWithoutInstalling() error {
 		return fmt.Errorf("unable to set up webhook serving certs: %w", err)
 	}
 	for _, path := range o.Paths {
-		docs, err := documentsOf(path)
+		files, err := filesAt(path)
 		if errors.Is(err, os.ErrNotExist) && o.IgnoreErrorIfPathMissing {
 			continue
 		}
 		if err != nil {
 			return err
 		}
-		for _, doc := range docs {
-			if err := o.read(doc); err != nil {
+		for _, file := range files {
+			text, err := os.ReadFile(file)
+			if err != nil {
 				return err
+			}
+			docs, err := documentsIn(text)
+			if err != nil {
+				return err
+			}
+			for _, doc := range docs {
+				if err := o.read(doc); err != nil {
+					return err
+				}
 			}
 		}
 	}

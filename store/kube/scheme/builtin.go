@@ -33,7 +33,7 @@ func (b *builder) builtin(r served) (*kinds.Kind, error) {
 		ShortNames: r.short, Categories: r.categories, New: newObject, Versions: []kinds.Version{v},
 		ClusterScoped: r.cluster, Status: r.status, StatusOnCreate: r.keepsStatus, Holds: r.holds,
 		Native: true, CreateOnUpdate: r.creates, UnconditionalUpdate: !r.needsVersion,
-		ValidateName: r.name, Default: b.defaulter(t), Verbs: r.verbs, SelectableFields: r.fields, FieldRefusal: r.refusal,
+		ValidateName: r.name, ValidateMetadataOnUpdate: r.metadataAgain, Default: b.defaulter(t), Verbs: r.verbs, SelectableFields: r.fields, FieldRefusal: r.refusal,
 	}
 	if !strings.HasPrefix(r.group, "admissionregistration.") {
 		d.ValidateFinalizer = validateFinalizer
@@ -54,6 +54,15 @@ func (b *builder) builtin(r served) (*kinds.Kind, error) {
 		}
 		other.Validate, other.ValidateStatus = v.Validate, v.ValidateStatus
 		d.Versions = append(d.Versions, other)
+	}
+	for _, other := range resources() {
+		if other.alias && r.group == "" && other.kind == r.kind {
+			a, err := b.alias(other, t)
+			if err != nil {
+				return nil, err
+			}
+			d.Aliases = append(d.Aliases, a)
+		}
 	}
 	if r.subresources != nil {
 		if d.Subresources, err = r.subresources(b); err != nil {

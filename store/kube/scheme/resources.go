@@ -20,6 +20,8 @@ type served struct {
 	status, keepsStatus, ownStatus bool
 	// statusUpdate changes an object in a write of its status.
 	statusUpdate func(obj, old runtime.Object)
+	// metadataAgain validates the metadata of an update as the metadata of a new object, too.
+	metadataAgain bool
 	// creates lets an update create; needsVersion refuses an update without a resourceVersion.
 	creates, needsVersion bool
 	prefix                string // in the storage, if it is not group and plural
@@ -33,6 +35,8 @@ type served struct {
 	holds                 func(o kinds.Object) bool
 	terminate             func(obj runtime.Object)
 	subresources          func(*builder) ([]kinds.Subresource, error)
+	// alias marks another group of the kind of the core group that has the same name.
+	alias bool
 	// answers marks a review, which is answered and not stored. The answer of a fresh one has no metadata of the request.
 	answers, fresh bool
 }
@@ -54,7 +58,7 @@ func spec() []string { return []string{"spec"} }
 func coreResources() []served {
 	const v = "v1"
 	return []served{
-		{version: v, kind: "ConfigMap", plural: "configmaps", short: []string{"cm"}},
+		{version: v, kind: "ConfigMap", plural: "configmaps", short: []string{"cm"}, metadataAgain: true},
 		{version: v, kind: "Event", plural: "events", short: []string{"ev"}, creates: true, name: validate.NameIsPathSegment, fields: eventFields()},
 		{version: v, kind: "LimitRange", plural: "limitranges", short: []string{"limits"}, creates: true},
 		{version: v, kind: "Namespace", plural: "namespaces", short: []string{"ns"}, cluster: true, status: true, name: validate.NameIsDNSLabel,
@@ -123,7 +127,7 @@ func groupResources() []served {
 
 		{group: "discovery.k8s.io", version: v, kind: "EndpointSlice", plural: "endpointslices", counts: []string{"addressType", "endpoints", "ports", labels}, create: onCreate(createEndpointSlice), update: onUpdate(updateEndpointSlice)},
 
-		{group: "events.k8s.io", version: v, kind: "Event", plural: "events", short: []string{"ev"}, creates: true, fields: groupEventFields()},
+		{group: "events.k8s.io", version: v, kind: "Event", plural: "events", short: []string{"ev"}, alias: true, fields: groupEventFields()},
 
 		{group: flow, version: v, kind: "FlowSchema", plural: "flowschemas", cluster: true, status: true, ownStatus: true, counts: spec()},
 		{group: flow, version: v, kind: "PriorityLevelConfiguration", plural: "prioritylevelconfigurations", cluster: true, status: true, ownStatus: true, counts: spec()},

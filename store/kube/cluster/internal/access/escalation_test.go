@@ -31,7 +31,10 @@ func newServer(t *testing.T, objects ...string) *Server {
 	t.Cleanup(api.Close)
 	require.NoError(t, s.Bootstrap(t.Context()))
 	for _, o := range objects {
-		require.NoError(t, s.bootstrap(t.Context(), []byte(o)))
+		plural, u, err := parseBootstrap([]byte(o))
+		require.NoError(t, err)
+		_, err = s.resource("rbac.authorization.k8s.io", plural).Create(t.Context(), u, registry.Request{Namespace: u.Namespace})
+		require.NoError(t, err)
 	}
 	return s
 }

@@ -36,7 +36,7 @@ func (c *collection[T]) read() (state[T], error) {
 	if r == nil {
 		return state[T]{}, nil
 	}
-	list, err := r.List(context.Background(), registry.ListOptions{})
+	list, err := r.List(context.Background(), registry.ListOptions{ResourceVersion: "0"}) // what the store has at hand, as upstream's lister
 	if err != nil {
 		return state[T]{}, err
 	}

@@ -14,7 +14,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apiserver/pkg/admission"
-	"k8s.io/apiserver/pkg/endpoints/handlers/fieldmanager"
 	"k8s.io/apiserver/pkg/warning"
 
 	"github.com/kubecoord/kubecoord/httpapi"
@@ -89,9 +88,7 @@ func (c *Chain) mutate(ctx context.Context, a *kinds.Attributes) error {
 	if err != nil {
 		return err
 	}
-	// The managedFields are checked after all plugins.
-	whole := fieldmanager.NewManagedFieldsValidatingAdmissionController(reinvoked{chain}).(admission.MutationInterface)
-	if err := whole.Admit(warnings(ctx, a), attr, attr.interfaces()); err != nil {
+	if err := (reinvoked{chain}).Admit(warnings(ctx, a), attr, attr.interfaces()); err != nil {
 		return err
 	}
 	return attr.apply()

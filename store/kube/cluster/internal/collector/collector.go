@@ -1,0 +1,227 @@
+// Package collector is the garbage collector of kube-controller-manager: it deletes objects whose owners are gone (upstream:
+// pkg/controller/garbagecollector). It reads the store in place, so it needs no informers and never acts on an old state of an
+// owner. It keeps the owners of each object, and of all others only the name.
+package collector
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/kubecoord/kubecoord/httpapi"
+	"github.com/kubecoord/kubecoord/internal/caller"
+	"github.com/kubecoord/kubecoord/internal/kinds"
+	"github.com/kubecoord/kubecoord/internal/registry"
+	"github.com/kubecoord/kubecoord/store/clock"
+	"github.com/kubecoord/kubecoord/store/meta"
+)
+
+// fieldManager is the name under which the controllers of kube-controller-manager write.
+const fieldManager = "kube-controller-manager"
+
+// item is the identity of an object.
+type item struct {
+	resource        meta.GroupResource
+	namespace, name string
+	uid             meta.UID
+}
+
+// task is an item to look at. Of an orphan task the item is an owner whose dependents are to lose their reference.
+type task struct {
+	item
+	orphan bool
+}
+
+// collector is the garbage collector of one API.
+type collector struct {
+	api    *httpapi.API
+	st     *registry.Store
+	clock  clock.Clock
+	absent absentOwners // of the worker and the follower, under mu
+	wake   chan struct{}
+
+	mu         sync.Mutex // guards all below
+	served     map[*kinds.Kind]bool
+	objects    map[meta.UID]item
+	owners     map[meta.UID][]meta.OwnerReference // of the objects that have some
+	dependents map[meta.UID]map[meta.UID]bool     // by owner
+	queue      []task
+	queued     map[task]bool
+	failures   map[task]int
+	timers     map[task]clock.Timer
+	parked     map[task]bool // until the kinds that are served change
+}
+
+// Run collects the garbage of an API until ctx ends.
+func Run(ctx context.Context, api *httpapi.API) {
+	c := &collector{
+		api: api, st: (*registry.Store)(api.Store()), clock: api.Store().Clock(), wake: make(chan struct{}, 1),
+		queued: map[task]bool{}, failures: map[task]int{}, timers: map[task]clock.Timer{}, parked: map[task]bool{},
+	}
+	ctx, cancel := context.WithCancel(caller.WithUser(ctx, caller.User{
+		Name:   "system:serviceaccount:kube-system:generic-garbage-collector",
+		Groups: []string{"system:serviceaccounts", "system:serviceaccounts:kube-system", "system:authenticated"},
+	}))
+	var worker sync.WaitGroup
+	worker.Go(func() {
+		for t, ok := c.next(ctx); ok; t, ok = c.next(ctx) {
+			c.done(ctx, t, c.process(ctx, t))
+		}
+	})
+	for changes, err := range c.st.FollowAll(ctx) {
+		if err != nil {
+			break
+		}
+		c.follow(ctx, changes)
+	}
+	cancel()
+	worker.Wait()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, t := range c.timers {
+		t.Stop()
+	}
+}
+
+// next returns the next task, and false once ctx has ended.
+func (c *collector) next(ctx context.Context) (task, bool) {
+	for {
+		c.mu.Lock()
+		if len(c.queue) > 0 && ctx.Err() == nil {
+			t := c.queue[0]
+			c.queue = c.queue[1:]
+			delete(c.queued, t)
+			c.mu.Unlock()
+			return t, true
+		}
+		c.mu.Unlock()
+		select {
+		case <-c.wake:
+		case <-ctx.Done():
+			return task{}, false
+		}
+	}
+}
+
+func (c *collector) addLocked(t task) {
+	if c.queued[t] {
+		return
+	}
+	c.queued[t] = true
+	c.queue = append(c.queue, t)
+	select {
+	case c.wake <- struct{}{}:
+	default:
+	}
+}
+
+// Times between two attempts of a task that fails (upstream: client-go, util/workqueue).
+const (
+	firstRetry = 5 * time.Millisecond
+	lastRetry  = 1000 * time.Second
+)
+
+// errNotServed is the error of a task that needs a kind that is not served.
+var errNotServed = errors.New("collector: the kind is not served")
+
+// done plans the next attempt of a task that failed.
+func (c *collector) done(ctx context.Context, t task, err error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	switch {
+	case err == nil:
+		delete(c.failures, t)
+		return
+	case errors.Is(err, errNotServed):
+		c.parked[t] = true
+		return
+	case ctx.Err() != nil:
+		return
+	}
+	wait := min(firstRetry<<min(c.failures[t], 20), lastRetry)
+	c.failures[t]++
+	if c.timers[t] == nil {
+		c.timers[t] = c.clock.AfterFunc(wait, func() {
+			c.mu.Lock()
+			defer c.mu.Unlock()
+			delete(c.timers, t)
+			c.addLocked(t)
+		})
+	}
+}
+
+// resource returns the collection of a kind that is served now.
+func (c *collector) resource(gr meta.GroupResource) (*registry.Resource, error) {
+	for _, k := range c.api.Kinds() {
+		if k := k.Registered(); k.GroupResource() == gr && collected(k) {
+			if r, err := c.st.Find(k); err == nil {
+				return r, nil
+			}
+		}
+	}
+	return nil, errNotServed
+}
+
+// ownerResource returns the collection of an owner, which must be served in the version of the reference.
+func (c *collector) ownerResource(ref meta.OwnerReference) (*registry.Resource, error) {
+	gv, ok := meta.ParseGroupVersion(ref.APIVersion)
+	if !ok {
+		return nil, errNotServed
+	}
+	for _, k := range c.api.Kinds() {
+		k := k.Registered()
+		info := k.Info()
+		if info.Group != gv.Group || info.Kind != ref.Kind || !info.Stored() ||
+			!slices.ContainsFunc(info.Versions, func(v kinds.VersionInfo) bool { return v.Name == gv.Version && !v.Unserved }) {
+			continue
+		}
+		if r, err := c.st.Find(k); err == nil {
+			return r, nil
+		}
+	}
+	return nil, errNotServed
+}
+
+// collected reports whether the objects of a kind are in the graph (upstream: ignoredResources, and GetDeletableResources).
+func collected(k *kinds.Kind) bool {
+	info := k.Info()
+	isEvent := info.Plural == "events" && (info.Group == "" || info.Group == "events.k8s.io")
+	return info.Stored() && !isEvent && (info.Verbs == nil || slices.Contains(info.Verbs, "delete") && slices.Contains(info.Verbs, "list") && slices.Contains(info.Verbs, "watch"))
+}
+
+// maxAbsent is how many owners that are gone are remembered (upstream: NewReferenceCache).
+const maxAbsent = 500
+
+// absentOwners are the uids of owners that are known to be gone, which also decide once their kind is gone.
+type absentOwners struct {
+	has   map[absentOwner]bool
+	order []absentOwner
+}
+
+// absentOwner is a reference, and the namespace in which it has no object.
+type absentOwner struct {
+	apiVersion, kind, namespace, name string
+	uid                               meta.UID
+}
+
+func (a *absentOwners) add(ref meta.OwnerReference, namespace string) {
+	o := absentOwner{ref.APIVersion, ref.Kind, namespace, ref.Name, ref.UID}
+	if a.has[o] {
+		return
+	}
+	if a.has == nil {
+		a.has = map[absentOwner]bool{}
+	}
+	if len(a.order) == maxAbsent {
+		delete(a.has, a.order[0])
+		a.order = a.order[1:]
+	}
+	a.has[o] = true
+	a.order = append(a.order, o)
+}
+
+func (a *absentOwners) contains(ref meta.OwnerReference, namespace string) bool {
+	return a.has[absentOwner{ref.APIVersion, ref.Kind, namespace, ref.Name, ref.UID}]
+}

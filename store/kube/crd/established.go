@@ -1,0 +1,239 @@
+package crd
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"k8s.io/apiextensions-apiserver/pkg/apihelpers"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubecoord/kubecoord/httpapi"
+	"github.com/kubecoord/kubecoord/internal/kinds"
+	"github.com/kubecoord/kubecoord/internal/registry"
+	"github.com/kubecoord/kubecoord/store"
+	"github.com/kubecoord/kubecoord/store/meta"
+)
+
+// Established is a definition in the state that it has once its kind is served. It is made once, at the cost of a create, and
+// installed in any number of APIs at once. It is safe for concurrent use.
+type Established struct {
+	kind *kind
+	crd  *apiextensionsv1.CustomResourceDefinition // as stored; its times are those of the first API
+	// stored is shared by all stores, but for its metadata and the times in its status.
+	stored *store.Unstructured
+	size   int
+}
+
+// Establish returns a definition with the defaults, the accepted names and the conditions that a server sets. The error names
+// the fields and rules that it breaks, or says that only a server can decide: of groups that belong to Kubernetes, and of
+// conversion webhooks. manager is the field manager of the one who creates it. The definition is not changed.
+func Establish(crd *apiextensionsv1.CustomResourceDefinition, manager string) (*Established, error) {
+	if apihelpers.IsProtectedCommunityGroup(crd.Spec.Group) || conversionsOf(crd) != nil {
+		return nil, fmt.Errorf("crd: CustomResourceDefinition %q: want a group of its own and no conversion webhook", crd.Name)
+	}
+	k, err := made().kindFor(crd)
+	if err != nil {
+		return nil, fmt.Errorf("crd: CustomResourceDefinition %q: %w", crd.Name, err)
+	}
+	crd = crd.DeepCopy()
+	apiextensionsv1.SetObjectDefaults_CustomResourceDefinition(crd)
+	crd.ObjectMeta = metav1.ObjectMeta{
+		Name: crd.Name, Labels: crd.Labels, Annotations: crd.Annotations, Finalizers: crd.Finalizers,
+	}
+	crd.Status = apiextensionsv1.CustomResourceDefinitionStatus{AcceptedNames: crd.Spec.Names}
+	addStoredVersion(crd)
+	setEstablished(crd, time.Time{})
+	doc, err := tree(crd)
+	if err != nil {
+		return nil, err
+	}
+	o := &store.Unstructured{ObjectMeta: meta.ObjectMeta{
+		Name: crd.Name, Labels: maps.Clone(crd.Labels), Annotations: maps.Clone(crd.Annotations), Finalizers: slices.Clone(crd.Finalizers),
+	}, Content: doc}
+	for _, member := range []string{"apiVersion", "kind", "metadata"} {
+		delete(doc, member)
+	}
+	scratch := (*registry.Store)(store.New(store.Options{}))
+	defer scratch.Close()
+	r, err := scratch.ForRestore(definitions().kind)
+	if err != nil {
+		return nil, err
+	}
+	restored, err := r.PrepareValid(o, registry.Request{FieldManager: manager})
+	if err != nil {
+		return nil, err
+	}
+	e := &Established{kind: k, crd: crd, stored: restored.Object().(*store.Unstructured), size: restored.Size()}
+	e.stored.ManagedFields, err = managersOf(e.stored.ManagedFields, crd)
+	return e, err
+}
+
+// setEstablished sets the conditions of a definition whose names are accepted and whose kind is served.
+func setEstablished(crd *apiextensionsv1.CustomResourceDefinition, now time.Time) {
+	setCondition(crd, now, apiextensionsv1.CustomResourceDefinitionCondition{
+		Type: apiextensionsv1.NamesAccepted, Status: apiextensionsv1.ConditionTrue, Reason: "NoConflicts", Message: "no conflicts found",
+	})
+	setCondition(crd, now, apiextensionsv1.CustomResourceDefinitionCondition{
+		Type: apiextensionsv1.Established, Status: apiextensionsv1.ConditionTrue,
+		Reason: "InitialNamesAccepted", Message: "the initial names have been accepted",
+	})
+}
+
+// managersOf returns the field managers of an established definition: the one who created it, without the status, and the
+// server, which wrote the status.
+func managersOf(created []meta.ManagedFieldsEntry, crd *apiextensionsv1.CustomResourceDefinition) ([]meta.ManagedFieldsEntry, error) {
+	if len(created) != 1 {
+		return created, nil
+	}
+	text, err := json.Marshal(created[0].FieldsV1)
+	if err != nil {
+		return nil, err
+	}
+	var fields map[string]any
+	if err := json.Unmarshal(text, &fields); err != nil {
+		return nil, err
+	}
+	delete(fields, "f:status")
+	names, err := json.Marshal(crd.Status.AcceptedNames)
+	if err != nil {
+		return nil, err
+	}
+	var have map[string]any
+	if err := json.Unmarshal(names, &have); err != nil {
+		return nil, err
+	}
+	accepted, conditions := map[string]any{}, map[string]any{}
+	for name := range have {
+		accepted["f:"+name] = map[string]any{}
+	}
+	for _, c := range crd.Status.Conditions {
+		of := map[string]any{".": map[string]any{}}
+		for _, name := range []string{"lastTransitionTime", "message", "reason", "status", "type"} {
+			of["f:"+name] = map[string]any{}
+		}
+		conditions[`k:{"type":"`+string(c.Type)+`"}`] = of
+	}
+	status := map[string]any{"f:status": map[string]any{"f:acceptedNames": accepted, "f:conditions": conditions}}
+	entry := func(like meta.ManagedFieldsEntry, fields map[string]any) (meta.ManagedFieldsEntry, error) {
+		text, err := json.Marshal(fields)
+		if err == nil {
+			like.FieldsV1 = &meta.FieldsV1{}
+			err = json.Unmarshal(text, like.FieldsV1)
+		}
+		return like, err
+	}
+	first, err := entry(created[0], fields)
+	if err != nil {
+		return nil, err
+	}
+	second := created[0]
+	second.Manager, second.Subresource = fieldManager, "status"
+	second, err = entry(second, status)
+	if second.Manager < first.Manager { // the order of entries with the same time
+		first, second = second, first
+	}
+	return []meta.ManagedFieldsEntry{first, second}, err
+}
+
+// Install stores established definitions in an API with [Definitions] and [Run], and serves their kinds when it returns. It
+// stores all of them or none: the error names a definition or a name that is there already, or two that claim the same name. The
+// result are the definitions as stored. Their schemas are shared by all APIs of the process, and must not be changed.
+func Install(ctx context.Context, api *httpapi.API, all ...*Established) ([]*apiextensionsv1.CustomResourceDefinition, error) {
+	var add []*kind
+	var serve []store.AnyKind
+	for _, e := range all {
+		add = append(add, e.kind)
+		serve = append(serve, e.kind)
+	}
+	for _, k := range api.Kinds() {
+		if have, ok := k.(*kind); ok && have.crd != nil {
+			add = append(add, have)
+		}
+	}
+	if err := checkNames(add); err != nil {
+		return nil, fmt.Errorf("crd: %w", err)
+	}
+	st := (*registry.Store)(api.Store())
+	r, err := st.ForRestore(definitions().kind)
+	if err != nil {
+		return nil, err
+	}
+	now := api.Store().Clock().Now()
+	var objects []*registry.Restored
+	for _, e := range all {
+		objects = append(objects, r.RestoreAgain(e.at(now), e.size))
+	}
+	if err := api.AddKinds(ctx, serve...); err != nil {
+		return nil, err
+	}
+	made().install(objects, all)
+	if err := st.Restore(objects, 0); err != nil {
+		_ = api.RemoveKinds(ctx, httpapi.RemoveOptions{}, serve...)
+		return nil, err
+	}
+	var out []*apiextensionsv1.CustomResourceDefinition
+	for i, e := range all {
+		out = append(out, e.definition(objects[i].Object().(*store.Unstructured)))
+	}
+	return out, nil
+}
+
+// at returns the stored object with metadata of its own, and with the times of its conditions.
+func (e *Established) at(now time.Time) *store.Unstructured {
+	u := &store.Unstructured{TypeMeta: e.stored.TypeMeta, ObjectMeta: e.stored.ObjectMeta, Content: maps.Clone(e.stored.Content)}
+	u.Labels, u.Annotations = maps.Clone(u.Labels), maps.Clone(u.Annotations)
+	status := maps.Clone(u.Content["status"].(map[string]any))
+	conditions := slices.Clone(status["conditions"].([]any))
+	for i, c := range conditions {
+		condition := maps.Clone(c.(map[string]any))
+		condition["lastTransitionTime"] = now.UTC().Format(time.RFC3339)
+		conditions[i] = condition
+	}
+	status["conditions"] = conditions
+	u.Content["status"] = status
+	return u
+}
+
+// definition returns a stored object of e as a value of its Go type. Its schemas are shared.
+func (e *Established) definition(u *store.Unstructured) *apiextensionsv1.CustomResourceDefinition {
+	crd := *e.crd
+	crd.Labels, crd.Annotations = maps.Clone(u.Labels), maps.Clone(u.Annotations)
+	crd.UID, crd.ResourceVersion, crd.Generation = types.UID(u.UID), u.ResourceVersion, u.Generation
+	crd.CreationTimestamp = metav1.NewTime(u.CreationTimestamp.Time)
+	crd.Spec.Versions = slices.Clone(crd.Spec.Versions)
+	crd.Status.Conditions = slices.Clone(crd.Status.Conditions)
+	for i := range crd.Status.Conditions {
+		crd.Status.Conditions[i].LastTransitionTime = crd.CreationTimestamp
+	}
+	return &crd
+}
+
+// install remembers which definitions were installed in a store.
+func (m *madeKinds) install(objects []*registry.Restored, all []*Established) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.installed == nil || len(m.installed) >= maxInstalled {
+		m.installed = map[meta.UID]*Established{}
+	}
+	for i, o := range objects {
+		m.installed[o.Object().GetObjectMeta().UID] = all[i]
+	}
+}
+
+// establishedOf returns what a definition was installed from, or nil if it was not, or was changed since. A fork of its store
+// has it too.
+func (m *madeKinds) establishedOf(o kinds.Object) *Established {
+	of := o.GetObjectMeta()
+	if of.DeletionTimestamp != nil || of.Generation != 1 {
+		return nil
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.installed[of.UID]
+}

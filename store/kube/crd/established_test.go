@@ -1,0 +1,89 @@
+package crd_test
+
+import (
+	"context"
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kubecoord/kubecoord/httpapi"
+	"github.com/kubecoord/kubecoord/httpapi/apitest"
+	"github.com/kubecoord/kubecoord/store"
+	"github.com/kubecoord/kubecoord/store/kube"
+	"github.com/kubecoord/kubecoord/store/kube/crd"
+)
+
+func gears() *apiextensionsv1.CustomResourceDefinition {
+	return &apiextensionsv1.CustomResourceDefinition{
+		ObjectMeta: metav1.ObjectMeta{Name: "gears.example.com", Labels: map[string]string{"a": "b"}},
+		Spec: apiextensionsv1.CustomResourceDefinitionSpec{
+			Group: "example.com", Scope: apiextensionsv1.NamespaceScoped,
+			Names: apiextensionsv1.CustomResourceDefinitionNames{Plural: "gears", Kind: "Gear", ShortNames: []string{"g"}},
+			Versions: []apiextensionsv1.CustomResourceDefinitionVersion{{
+				Name: "v1", Served: true, Storage: true,
+				Schema: &apiextensionsv1.CustomResourceValidation{OpenAPIV3Schema: &apiextensionsv1.JSONSchemaProps{Type: "object"}},
+			}},
+		},
+	}
+}
+
+func ExampleInstall() {
+	established, err := crd.Establish(gears(), "example")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	st := store.New(store.Options{})
+	defer st.Close()
+	api := httpapi.New(st, httpapi.Options{Kinds: []store.AnyKind{crd.Definitions()}, Run: []func(context.Context, *httpapi.API){crd.Run}})
+	defer api.Close()
+	crds, err := crd.Install(context.Background(), api, established)
+	fmt.Println(crds[0].Status.AcceptedNames.ListKind, err)
+	// Output: GearList <nil>
+}
+
+// A definition that is installed has the state of one that a client creates.
+func TestInstalledDefinitionsAreLikeCreatedOnes(t *testing.T) {
+	newAPI := func() *apitest.API {
+		return apitest.New(t, apitest.Options{API: httpapi.Options{
+			Kinds: []store.AnyKind{crd.Definitions()}, Run: []func(context.Context, *httpapi.API){crd.Run},
+		}})
+	}
+	stateOf := func(api *apitest.API) *apiextensionsv1.CustomResourceDefinition {
+		all, err := kube.In[apiextensionsv1.CustomResourceDefinition](crd.Definitions(), api.Store())
+		require.NoError(t, err)
+		for ev, err := range all.Follow(t.Context(), store.WatchOptions{}) {
+			require.NoError(t, err)
+			if got := ev.Object; len(got.Status.Conditions) == 2 && got.Status.Conditions[1].Status == apiextensionsv1.ConditionTrue {
+				got.UID, got.ResourceVersion, got.CreationTimestamp = "", "", metav1.Time{}
+				for i := range got.ManagedFields {
+					got.ManagedFields[i].Time = nil
+				}
+				for i := range got.Status.Conditions {
+					got.Status.Conditions[i].LastTransitionTime = metav1.Time{}
+				}
+				return got
+			}
+		}
+		return nil
+	}
+	created, installed := newAPI(), newAPI()
+	definitions, err := kube.In[apiextensionsv1.CustomResourceDefinition](crd.Definitions(), created.Store())
+	require.NoError(t, err)
+	_, err = definitions.Create(t.Context(), gears(), store.CreateOptions{FieldManager: "test"})
+	require.NoError(t, err)
+	established, err := crd.Establish(gears(), "test")
+	require.NoError(t, err)
+	_, err = crd.Install(t.Context(), installed.Handler(), established)
+	require.NoError(t, err)
+	want := stateOf(created)
+	assert.Equal(t, want, stateOf(installed))
+	assert.Equal(t, want, stateOf(installed.Fork(t)))
+
+	_, err = crd.Install(t.Context(), installed.Handler(), established)
+	assert.Error(t, err, "it is there already")
+}

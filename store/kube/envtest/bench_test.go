@@ -1,0 +1,50 @@
+package envtest_test
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"compress/gzip"
+	"io"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/kubecoord/kubecoord/store/kube/envtest"
+)
+
+// BenchmarkStart starts an environment with client-go's kinds and 20 definitions of 46 KB each, and stops it. The first start in
+// a process is the one of -benchtime=1x.
+func BenchmarkStart(b *testing.B) {
+	dir := definitions(b, 20)
+	for name, inProcess := range map[string]bool{"door=socket": false, "door=process": true} {
+		b.Run(name, func(b *testing.B) {
+			for b.Loop() {
+				env := &envtest.Environment{CRDDirectoryPaths: []string{dir}, InProcess: inProcess}
+				_, err := env.Start()
+				require.NoError(b, err)
+				require.NoError(b, env.Stop())
+			}
+		})
+	}
+}
+
+// definitions returns a directory with n definitions, which are the one of cert-manager's certificates under other names.
+func definitions(t testing.TB, n int) string {
+	file, err := os.Open("../crd/testdata/projects/certificates.yaml.gz")
+	require.NoError(t, err)
+	defer file.Close()
+	unzipped, err := gzip.NewReader(file)
+	require.NoError(t, err)
+	text, err := io.ReadAll(unzipped)
+	require.NoError(t, err)
+	dir := t.TempDir()
+	for i := range n {
+		name := fmt.Sprintf("definition%d", i)
+		own := bytes.ReplaceAll(text, []byte("cert-manager.io"), []byte(name+".example.com"))
+		require.NoError(t, os.WriteFile(filepath.Join(dir, name+".yaml"), own, 0o600))
+	}
+	return dir
+}
