@@ -67,6 +67,9 @@ type Descriptor struct {
 	Grace func(obj Object, requested *int64) int64
 	// Verbs are the verbs that are served, in the words of discovery; nil means all.
 	Verbs []string
+	// BodyVersions are other API versions, of the same form, that a body may name where it has another kind than its path, as an
+	// Eviction may be of policy/v1beta1 (upstream: rest.GroupVersionAcceptor).
+	BodyVersions []string
 	// Answer completes an object of a kind that is not stored, such as a TokenReview, once it is validated. Nil: it is
 	// answered as it is.
 	Answer func(ctx context.Context, obj Object) error

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 	"sync"
 
@@ -63,13 +64,22 @@ func (s *Scheme) DecodeBody(t Target, data []byte, f Format, v patch.Validation,
 	for _, problem := range append(d.duplicates, d.strict...) {
 		warn(problem.Error())
 	}
-	if want := t.TypeMeta().APIVersion; d.named.APIVersion != want {
+	if want := t.TypeMeta().APIVersion; d.named.APIVersion != want && !t.Kind.accepts(d.named) {
 		return nil, meta.NewBadRequest("the API version in the data (%s) does not match the expected API version (%s)", d.named.APIVersion, want)
 	}
 	if err := t.CheckBody(d.object); err != nil {
 		return nil, err
 	}
 	return t.FromWire(d.object), nil
+}
+
+// accepts reports whether a body may have a type besides the one of its path.
+func (k *Kind) accepts(t meta.TypeMeta) bool {
+	if len(k.of.BodyVersions) == 0 || t.Kind != k.info.Kind {
+		return false
+	}
+	gv, ok := meta.ParseGroupVersion(t.APIVersion)
+	return ok && gv.Group == k.info.Group && slices.Contains(k.of.BodyVersions, gv.Version)
 }
 
 // strictError joins the errors of strict decoding.
@@ -106,7 +116,7 @@ func (s *Scheme) decodeAny(t Target, data []byte, f Format, strict bool, live Ob
 		return d, err
 	}
 	have := t
-	if d.named != t.TypeMeta() {
+	if d.named != t.TypeMeta() && !t.Kind.accepts(d.named) {
 		if have, err = s.find(d.named); err != nil {
 			return d, err
 		}
