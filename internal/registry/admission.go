@@ -108,10 +108,16 @@ func (r *Resource) mayWrite(o kinds.Object, current *Item, req *Request) error {
 	return r.st.admission.Validate(req.asking.ctx, asked.attributes(k, next, old))
 }
 
-// mayDelete asks about the deletion of an object: first what may change objects, and then what may only refuse.
+// mayDelete asks about the deletion of an object: first what may change objects, and then what may only refuse. The options
+// have the grace that the object gets (upstream: registry/rest, BeforeDelete).
 func (r *Resource) mayDelete(current *Item, req *Request, opts kinds.DeleteOptions) error {
 	if !r.asked(req) {
 		return nil
+	}
+	if seconds, graceful := r.Kind.Grace(current.obj, opts.GracePeriodSeconds); graceful && current.meta().DeletionTimestamp == nil {
+		opts.GracePeriodSeconds = &seconds
+	} else if asked := opts.GracePeriodSeconds; asked != nil && *asked < 0 {
+		opts.GracePeriodSeconds = new(int64(1))
 	}
 	asked := *req
 	a := asked.attributes(r.Kind, nil, r.copyOf(current))
