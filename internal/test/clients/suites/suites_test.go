@@ -39,7 +39,6 @@ func suites() []suite {
 		{"sigs.k8s.io/controller-runtime/pkg/cluster", 15},
 		{"sigs.k8s.io/controller-runtime/pkg/internal/recorder", 5},
 		{"sigs.k8s.io/controller-runtime/pkg/webhook", 8},
-		{"sigs.k8s.io/controller-runtime/pkg/manager/internal/integration", 2},
 	}
 }
 
