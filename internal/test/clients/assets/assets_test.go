@@ -134,14 +134,14 @@ func states(t *testing.T, data []byte) map[string]string {
 	return all
 }
 
-// The oldest version of controller-runtime that is supported. The newest is the one of the suites above.
+// The oldest version of controller-runtime that is supported, and one in the middle. The newest is the one of the suites above.
 func TestProjectPassesWithOldVersions(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds old versions of client-go and controller-runtime")
 	}
 	dir, err := folder()
 	require.NoError(t, err)
-	for name, version := range map[string]string{"cr015": "v0.15"} {
+	for name, version := range map[string]string{"cr015": "v0.15", "cr020": "v0.20"} {
 		t.Run(name, func(t *testing.T) {
 			// go test caches a result by the files that the test reads.
 			for _, file := range []string{name + ".mod", name + ".sum", "suite_test.go", "testdata/widgets.yaml"} {

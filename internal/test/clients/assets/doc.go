@@ -1,5 +1,5 @@
 // Package assets runs suites of controller-runtime's envtest, unmodified, with the folder that store/kube/assets makes: the ones of
-// envtest itself, and a project's suite with an old version of controller-runtime. All specs pass.
+// envtest itself, and a project's suite with old versions of controller-runtime. All specs pass.
 //
 //	go test ./assets -v
 //	go test ./assets -run '^$' -bench Start                                            # with our programs
