@@ -113,6 +113,9 @@ func (r *Resource) mayDelete(current *Item, req *Request, opts kinds.DeleteOptio
 		return nil
 	}
 	a := req.attributes(r.Kind, nil, r.copyOf(current))
+	if seconds, graceful, _ := r.grace(current, opts); graceful {
+		opts.GracePeriodSeconds = &seconds // as upstream, the grace that the object gets
+	}
 	a.Operation, a.Options, a.DryRun = kinds.OperationDelete, opts, kinds.IsDryRun(opts.DryRun)
 	if req.asking.nameless {
 		a.Name = ""
