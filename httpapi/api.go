@@ -43,6 +43,7 @@ type Options struct {
 	Extend func(a *API, opts *Options)
 	// Admission, if not nil, returns what decides about each write of the store, by the Go API too, once it is authorized.
 	// Package store/kube/cluster has webhooks and policies. It is called once, before the first request. A Fork calls its own.
+	// The user of a request without Authenticate, and of the Go API, is system:apiserver of the group system:masters.
 	Admission func(a *API) Admission
 	// Middleware, if not nil, wraps the handler of the API, also for health paths and a
 	// Transport. A handler that panics cuts the connection; a Transport reports that.

@@ -189,7 +189,8 @@ func (e *endpoint) storageHash() string {
 	if !e.Info.Stored() {
 		return ""
 	}
-	sum := sha256.Sum256([]byte(e.Info.Group + "/" + e.Info.Versions[0].Name + "/" + e.Info.Kind))
+	stored := e.Kind.Origin().Info()
+	sum := sha256.Sum256([]byte(stored.Group + "/" + stored.Versions[0].Name + "/" + stored.Kind))
 	return base64.StdEncoding.EncodeToString(sum[:8])
 }
 

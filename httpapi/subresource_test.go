@@ -64,7 +64,7 @@ func bodyKind(t testing.TB, group, name string, empty func() kinds.Object) *kind
 	return k
 }
 
-func newFleetServer(t testing.TB) *server {
+func newFleetServer(t testing.TB, change ...func(*httpapi.Options)) *server {
 	scale := bodyKind(t, "autoscaling", "Scale", func() kinds.Object { return &size{} })
 	orders := bodyKind(t, "example.com", "Order", func() kinds.Object { return &order{} })
 	k, err := kinds.NewKind(kinds.Descriptor{
@@ -112,7 +112,11 @@ func newFleetServer(t testing.TB) *server {
 		},
 	})
 	require.NoError(t, err)
-	return newServerWith(t, store.Options{}, httpapi.Options{Kinds: []store.AnyKind{kindOf{k}}})
+	opts := httpapi.Options{Kinds: []store.AnyKind{kindOf{k}}}
+	for _, f := range change {
+		f(&opts)
+	}
+	return newServerWith(t, store.Options{}, opts)
 }
 
 const fleets = "/apis/example.com/v1/namespaces/default/fleets"

@@ -45,13 +45,13 @@ func (c *Collection[T]) Create(ctx context.Context, obj *T, opts CreateOptions) 
 		return nil, err
 	}
 	it, err := c.r.Create(ctx, o, req)
-	return typed[T](it), err
+	return c.typed(it), err
 }
 
 // Get returns the current state of an object, or ErrNotFound.
 func (c *Collection[T]) Get(ctx context.Context, namespace, name string) (*T, error) {
 	it, err := c.r.Get(ctx, namespace, name, "")
-	return typed[T](it), err
+	return c.typed(it), err
 }
 
 // Update replaces the object with the same namespace and name. obj must have the current resourceVersion; kinds with
@@ -78,7 +78,7 @@ func (c *Collection[T]) Modify(ctx context.Context, namespace, name string, chan
 		if current == nil {
 			return nil, c.r.NotFound(name)
 		}
-		obj := typed[T](current)
+		obj := c.typed(current)
 		if err := cmp.Or(change(obj), ctx.Err()); err != nil {
 			return nil, err
 		}
@@ -97,7 +97,7 @@ func (c *Collection[T]) Delete(ctx context.Context, namespace, name string, opts
 	if err != nil {
 		return nil, err
 	}
-	return as[T](d.Copy()), nil
+	return as[T](c.r.Shown(d.Copy())), nil
 }
 
 // DeleteCollection deletes the objects that List returns for the options, one after the other, and returns them as
@@ -110,7 +110,7 @@ func (c *Collection[T]) DeleteCollection(ctx context.Context, opts DeleteOptions
 		return nil, err
 	}
 	l, err := c.r.DeleteCollection(ctx, registry.Request{}, list.registry(), opts.wire())
-	return typedList[T](l), err
+	return c.typedList(l), err
 }
 
 // update changes the object that req names. options is the name of its options in the API.
@@ -119,12 +119,12 @@ func (c *Collection[T]) update(ctx context.Context, req registry.Request, option
 		return nil, err
 	}
 	it, _, err := c.r.Update(ctx, req, change)
-	return typed[T](it), err
+	return c.typed(it), err
 }
 
 // request returns the parameters of a write, except the name of the object.
 func (c *Collection[T]) request(dryRun bool, fieldManager string) registry.Request {
-	return registry.Request{DryRun: dryRun, FieldManager: fieldManager, Sub: c.sub()}
+	return registry.Request{Version: c.r.OwnVersion(), DryRun: dryRun, FieldManager: fieldManager, Sub: c.sub()}
 }
 
 // sub returns the subresource that is written, or nil.
@@ -163,11 +163,11 @@ func (c *Collection[T]) wholeObjects(method string) error {
 func object[T any](obj *T) kinds.Object { return any(obj).(kinds.Object) }
 
 // typed returns a copy of an item, nil for nil.
-func typed[T any](it *registry.Item) *T {
+func (c *Collection[T]) typed(it *registry.Item) *T {
 	if it == nil {
 		return nil
 	}
-	return as[T](it.Copy())
+	return as[T](c.r.Shown(it.Copy()))
 }
 
 // Patch applies a patch of type t, in JSON and for the preferred version of the kind, and returns the result. Unknown

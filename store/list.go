@@ -22,7 +22,7 @@ type List[T any] struct {
 // are ErrBadRequest, ErrInvalid, ErrExpired and ErrTimeout.
 func (c *Collection[T]) List(ctx context.Context, opts ListOptions) (*List[T], error) {
 	l, err := c.r.List(ctx, opts.registry())
-	return typedList[T](l), err
+	return c.typedList(l), err
 }
 
 // All iterates over the objects of a namespace, or of all namespaces for "", in the order of "namespace/name" and in
@@ -35,7 +35,7 @@ func (c *Collection[T]) All(ctx context.Context, namespace string) iter.Seq2[*T,
 			return
 		}
 		for _, it := range l.Items {
-			if !yield(typed[T](it), nil) {
+			if !yield(c.typed(it), nil) {
 				return
 			}
 		}
@@ -49,7 +49,7 @@ func (o ListOptions) registry() registry.ListOptions {
 	}
 }
 
-func typedList[T any](l *registry.List) *List[T] {
+func (c *Collection[T]) typedList(l *registry.List) *List[T] {
 	if l == nil {
 		return nil
 	}
@@ -59,7 +59,7 @@ func typedList[T any](l *registry.List) *List[T] {
 		Continue: m.Continue, RemainingItemCount: m.RemainingItemCount,
 	}
 	for i, it := range l.Items {
-		out.Items[i] = typed[T](it)
+		out.Items[i] = c.typed(it)
 	}
 	return out
 }

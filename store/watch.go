@@ -28,7 +28,7 @@ func (c *Collection[T]) Watch(ctx context.Context, opts WatchOptions) iter.Seq2[
 		for {
 			events, err := w.Next(ctx)
 			for _, ev := range events {
-				if !yield(watch.Event[T]{Type: ev.Type, Object: delivered[T](ev.Item, opts.Shared), InitialEventsEnd: ev.InitialEnd}, nil) {
+				if !yield(watch.Event[T]{Type: ev.Type, Object: c.delivered(ev.Item, opts.Shared), InitialEventsEnd: ev.InitialEnd}, nil) {
 					return
 				}
 			}
@@ -44,11 +44,11 @@ func (c *Collection[T]) Watch(ctx context.Context, opts WatchOptions) iter.Seq2[
 }
 
 // delivered returns the object of an event: a copy, or the stored object itself for WatchOptions.Shared.
-func delivered[T any](it *registry.Item, shared bool) *T {
-	if shared {
+func (c *Collection[T]) delivered(it *registry.Item, shared bool) *T {
+	if shared && c.r.OwnVersion() == 0 {
 		return as[T](it.Stored())
 	}
-	return typed[T](it)
+	return c.typed(it)
 }
 
 func (o WatchOptions) registry() registry.WatchOptions {
@@ -66,7 +66,7 @@ func (c *Collection[T]) Follow(ctx context.Context, opts WatchOptions) iter.Seq2
 	return func(yield func(watch.Event[T], error) bool) {
 		f := follower[T]{c: c, opts: opts}
 		f.differ = differ.New(identity, func(t watch.EventType, it *registry.Item) error {
-			if !yield(watch.Event[T]{Type: t, Object: delivered[T](it, opts.Shared)}, nil) {
+			if !yield(watch.Event[T]{Type: t, Object: c.delivered(it, opts.Shared)}, nil) {
 				return errLeft
 			}
 			return nil

@@ -198,9 +198,9 @@ func object[T any](obj *T) kinds.Object { return any(obj).(kinds.Object) }
 
 // collectionPath returns the path of a collection; namespace is "" for all namespaces.
 func (c *Collection[T]) collectionPath(namespace string) (string, error) {
-	path := "/api/" + c.info.Versions[0].Name
+	path := "/api/" + c.info.Versions[c.kind.OwnVersion()].Name
 	if c.info.Group != "" {
-		path = "/apis/" + c.info.Group + "/" + c.info.Versions[0].Name
+		path = "/apis/" + c.info.Group + "/" + c.info.Versions[c.kind.OwnVersion()].Name
 	}
 	if namespace != "" {
 		if err := checkSegment(namespace); err != nil {

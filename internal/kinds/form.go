@@ -148,7 +148,7 @@ func (k *Kind) DecodeJSON(version int, data []byte) (Object, error) {
 	return o, err
 }
 
-// Own returns a copy of a caller's object in the stored form, with defaults filled in. current is
+// Own returns a copy of a caller's object, which has the form that Shown returns, in the stored form, with defaults filled in. current is
 // the state that it replaces, or nil; the copy may share unchanged parts with it. The error is a 400.
 func (k *Kind) Own(o, current Object) (Object, error) {
 	fields := o.GetObjectMeta().ManagedFields
@@ -166,13 +166,15 @@ func (k *Kind) Own(o, current Object) (Object, error) {
 	if err != nil {
 		return nil, err
 	}
+	if f := k.form(k.own); f.from != nil {
+		o = f.from(o)
+	}
 	k.of.Default(o)
 	return o, nil
 }
 
-// Configuration returns an object in the stored form as the document of a server-side
-// apply, in the preferred version.
-func (k *Kind) Configuration(o Object) map[string]any { return k.document(o, 0) }
+// Configuration returns an object of a caller as the document of a server-side apply.
+func (k *Kind) Configuration(o Object) map[string]any { return k.document(o, k.own) }
 
 // markManagersReset turns an empty list of managers, which resets them, into a form that survives a copy.
 func markManagersReset(m *meta.ObjectMeta) {
@@ -228,25 +230,27 @@ func (k *Kind) DecodeStored(data []byte) (Object, error) {
 	return nil, fmt.Errorf("got kind %q of %q, want %q of %q", body.named.Kind, body.named.APIVersion, k.info.Kind, k.TypeMeta(0).APIVersion)
 }
 
-// AppendWireJSON appends an object in the stored form as a client sends it: in JSON, in the
-// preferred version, with kind and apiVersion. It does not change the object.
+// AppendWireJSON appends an object of a caller as a client sends it: in JSON, with kind and apiVersion. It does not change the
+// object.
 func (k *Kind) AppendWireJSON(dst []byte, o Object) ([]byte, error) {
 	resets := o.GetObjectMeta().ManagedFields
-	o = k.Wire(o, 0)
+	named, typ := k.TypeMeta(k.own), k.form(k.own).typ
+	o = typ.Copy(o).(Object)
+	*o.GetTypeMeta() = named
 	if resets != nil && len(resets) == 0 {
 		o.GetObjectMeta().ManagedFields = []meta.ManagedFieldsEntry{{}} // see markManagersReset
 	}
-	return k.Type().AppendJSON(dst, o)
+	return typ.AppendJSON(dst, o)
 }
 
-// ReadWireJSON reads an object that a server sent, into the stored form and without kind and apiVersion. Both may be
+// ReadWireJSON reads an object that a server sent, into the form of AppendWireJSON and without kind and apiVersion. Both may be
 // missing, as in the items of a list. Members that the kind does not have are ignored: the server may be newer.
 func (k *Kind) ReadWireJSON(data []byte) (Object, error) {
-	o, err := k.DecodeJSON(0, data)
+	o, err := k.DecodeJSON(k.own, data)
 	if err != nil {
 		return nil, err
 	}
-	named, want := o.GetTypeMeta(), k.TypeMeta(0)
+	named, want := o.GetTypeMeta(), k.TypeMeta(k.own)
 	if *named != want && *named != (meta.TypeMeta{}) {
 		return nil, fmt.Errorf("got kind %q of %q, want %q of %q", named.Kind, named.APIVersion, want.Kind, want.APIVersion)
 	}

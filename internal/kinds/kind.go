@@ -67,6 +67,9 @@ type Descriptor struct {
 	Grace func(obj Object, requested *int64) int64
 	// Verbs are the verbs that are served, in the words of discovery; nil means all.
 	Verbs []string
+	// BodyVersions are other API versions, of the same form, that a body may name where it has another kind than its path, as an
+	// Eviction may be of policy/v1beta1 (upstream: rest.GroupVersionAcceptor).
+	BodyVersions []string
 	// Answer completes an object of a kind that is not stored, such as a TokenReview, once it is validated. Nil: it is
 	// answered as it is.
 	Answer func(ctx context.Context, obj Object) error
@@ -82,10 +85,24 @@ type Descriptor struct {
 	// RowConditions returns the conditions of a row in a Table, values that have a JSON form.
 	RowConditions func(obj Object) []any
 
+	// Aliases are other groups that the same objects are read and written in.
+	Aliases []Alias
 	// Defines returns the kind that an object defines, as a CustomResourceDefinition does, or an error that says why it
 	// defines none. Objects with equal specs must give the same kind, and no object more than one: a fixture, the forks of
 	// an API and a server that starts again ask for it. Nil: the objects define no kinds.
 	Defines func(obj Object) (*Kind, error)
+}
+
+// Alias is another group that the objects of a kind are served in, under the same names, as events.k8s.io has the events of
+// the core group. Both groups have one collection: one resourceVersion, one history, and watches in both. Upstream registers
+// such objects in two groups that share a storage (controlplane/apiserver, AddCohabitatingResources).
+type Alias struct {
+	Group string
+	// Version converts between the stored form of the kind and the one of the group. The functions of the version and of the
+	// fields get stored objects, as for any other version.
+	Version          Version
+	ValidateName     func(name string, prefix bool) []string
+	SelectableFields []SelectableField
 }
 
 // Version is one served API version of a kind.
@@ -189,6 +206,10 @@ type Kind struct {
 	endpoints    func() []*Endpoint
 	managers     *managedfields.FieldManager
 	subresources []Subresource // the status among them, by name
+
+	aliases []*Kind
+	origin  *Kind // of an alias, or nil
+	own     int   // the version that the Go API and clients see: 0, or the one of an alias
 }
 
 type version struct {
@@ -219,6 +240,9 @@ func NewKind(d Descriptor) (*Kind, error) {
 	k.compileManagers()
 	k.compileSubresources()
 	k.endpoints = sync.OnceValue(k.makeEndpoints)
+	for i := range d.Aliases {
+		k.aliases = append(k.aliases, k.alias(&d.Aliases[i], len(d.Versions)+i))
+	}
 	return k, nil
 }
 
@@ -248,6 +272,10 @@ func (d *Descriptor) kind() *Kind {
 	}
 	for _, f := range d.SelectableFields {
 		k.info.SelectableFields = append(k.info.SelectableFields, f.Path)
+	}
+	k.of.Versions = slices.Clone(d.Versions)
+	for _, a := range d.Aliases {
+		k.of.Versions = append(k.of.Versions, a.Version)
 	}
 	if d.ValidateName == nil {
 		k.of.ValidateName = validate.NameIsDNSSubdomain
@@ -282,6 +310,12 @@ func (d *Descriptor) checkNames(k *Kind) error {
 			errs = append(errs, fmt.Errorf("Versions: got %q twice, want it once", v.Name))
 		}
 		seen[v.Name] = true
+	}
+	for _, a := range d.Aliases {
+		errs = append(errs, check("Aliases: Group", a.Group, validate.NameIsDNSSubdomain), check("Aliases: Version", a.Version.Name, validate.NameIsDNSLabel))
+		if a.Group == d.Group {
+			errs = append(errs, fmt.Errorf("Aliases: got the group %q of the kind, want another one", a.Group))
+		}
 	}
 	return cmp.Or(errs...)
 }
@@ -318,8 +352,12 @@ func (d *Descriptor) compileVersions(k *Kind) error {
 	if first.New != nil {
 		return fmt.Errorf("Versions: got a Form for %q, want none: the first version has the stored form", first.Name)
 	}
-	for _, v := range d.Versions {
-		named := meta.TypeMeta{Kind: d.Name, APIVersion: meta.GroupVersion{Group: d.Group, Version: v.Name}.String()}
+	for i, v := range k.of.Versions {
+		group := d.Group
+		if alias := i - len(d.Versions); alias >= 0 {
+			group, v.Unserved = d.Aliases[alias].Group, true
+		}
+		named := meta.TypeMeta{Kind: d.Name, APIVersion: meta.GroupVersion{Group: group, Version: v.Name}.String()}
 		compiled := version{named: named, serializer: v.Serializer, validate: k.afterJSON(v.Validate)}
 		compiled.validateStatus = compiled.validate
 		if v.ValidateStatus != nil {
@@ -340,13 +378,12 @@ func (d *Descriptor) compileVersions(k *Kind) error {
 		if err := checkMeta(compiled.schema); err != nil {
 			return err
 		}
-		if compiled.form == 0 && v.Name != first.Name {
+		if compiled.form == 0 && i > 0 {
 			if compiled.schema, err = d.compileType(d.New(), v); err != nil {
 				return err
 			}
 		}
 		if d.Native && v.Serializer != nil {
-			i := len(k.versions)
 			compiled.empty = sync.OnceValue(func() Object { return k.emptyObject(i) })
 		}
 		k.versions = append(k.versions, compiled)

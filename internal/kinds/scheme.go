@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 	"sync"
 
@@ -63,13 +64,22 @@ func (s *Scheme) DecodeBody(t Target, data []byte, f Format, v patch.Validation,
 	for _, problem := range append(d.duplicates, d.strict...) {
 		warn(problem.Error())
 	}
-	if want := t.TypeMeta().APIVersion; d.named.APIVersion != want {
+	if want := t.TypeMeta().APIVersion; d.named.APIVersion != want && !t.Kind.accepts(d.named) {
 		return nil, meta.NewBadRequest("the API version in the data (%s) does not match the expected API version (%s)", d.named.APIVersion, want)
 	}
 	if err := t.CheckBody(d.object); err != nil {
 		return nil, err
 	}
 	return t.FromWire(d.object), nil
+}
+
+// accepts reports whether a body may have a type besides the one of its path.
+func (k *Kind) accepts(t meta.TypeMeta) bool {
+	if len(k.of.BodyVersions) == 0 || t.Kind != k.info.Kind {
+		return false
+	}
+	gv, ok := meta.ParseGroupVersion(t.APIVersion)
+	return ok && gv.Group == k.info.Group && slices.Contains(k.of.BodyVersions, gv.Version)
 }
 
 // strictError joins the errors of strict decoding.
@@ -106,7 +116,7 @@ func (s *Scheme) decodeAny(t Target, data []byte, f Format, strict bool, live Ob
 		return d, err
 	}
 	have := t
-	if d.named != t.TypeMeta() {
+	if d.named != t.TypeMeta() && !t.Kind.accepts(d.named) {
 		if have, err = s.find(d.named); err != nil {
 			return d, err
 		}
@@ -118,7 +128,7 @@ func (s *Scheme) decodeAny(t Target, data []byte, f Format, strict bool, live Ob
 		live = nil
 	}
 	err = have.decodeInto(&d, raw, f, strict, live)
-	if err == nil && have.Kind != t.Kind {
+	if err == nil && have.Kind.Origin() != t.Kind.Origin() {
 		err = unconvertible(d.named, t.InternalType())
 	}
 	return d, err
@@ -207,7 +217,7 @@ func (s *Scheme) find(named meta.TypeMeta) (Target, error) {
 		}
 		for v := range k.versions {
 			t := Target{k, v}
-			if have := t.TypeMeta(); have == named {
+			if have := t.TypeMeta(); have == named && (k.origin == nil || v == k.own) {
 				return t, nil
 			} else if have.APIVersion == named.APIVersion {
 				known = known || named.Kind == have.Kind+"List" || isOptions(named.Kind)

@@ -138,19 +138,20 @@ func (k *Kind) Decode(version int, data []byte, strict bool) (Object, []error, e
 	return d.object, d.strict, err
 }
 
-// normalOwn returns an object of a caller, in the stored form, as a body of it would be read.
+// normalOwn returns an object of a caller, in the own version, as a body of it would be read.
 func (k *Kind) normalOwn(o Object) (Object, error) {
 	if !k.info.Trees {
 		return o, nil
 	}
-	_, err := k.Type().Prune(o, false)
-	if err == nil && k.versions[0].serializer != nil {
-		o, _, err = k.normal(0, o, false)
+	typ := k.form(k.own).typ
+	_, err := typ.Prune(o, false)
+	if err == nil && k.versions[k.own].serializer != nil {
+		o, _, err = k.normal(k.own, o, false)
 	}
 	if err != nil {
-		t := Target{k, 0}
+		t := Target{k, k.own}
 		return nil, t.unrecognized(err, t.TypeMeta(), nil)
 	}
-	k.Type().Default(o)
+	typ.Default(o)
 	return o, nil
 }

@@ -33,7 +33,8 @@ func (r *Resource) asks(ctx context.Context, req *Request) {
 // asked reports whether the Admission decides about a request.
 func (r *Resource) asked(req *Request) bool { return r.st.admission != nil && !req.asking.silent }
 
-// attributes describes the write of an object of the kind k.
+// attributes describes the write of an object of the kind k. It keeps req, so callers pass a copy: a request that nobody is asked
+// about needs no memory of its own.
 func (req *Request) attributes(k *kinds.Kind, o, old kinds.Object) *kinds.Attributes {
 	a := &kinds.Attributes{
 		Operation: kinds.OperationUpdate, Resource: req.asking.resource, ResourceVersion: req.asking.version,
@@ -66,8 +67,8 @@ func (r *Resource) admit(o kinds.Object, current *Item, req *Request) (kinds.Obj
 		return o, nil
 	}
 	o = r.Kind.Copy(o)
-	managers := o.GetObjectMeta().ManagedFields
-	a := req.attributes(r.Kind, o, r.copyOf(current))
+	managers, asked := o.GetObjectMeta().ManagedFields, *req
+	a := asked.attributes(r.Kind, o, r.copyOf(current))
 	if err := r.st.admission.Admit(req.asking.ctx, a); err != nil {
 		return nil, err
 	}
@@ -107,15 +108,19 @@ func (r *Resource) mayWrite(o kinds.Object, current *Item, req *Request) error {
 	return r.st.admission.Validate(req.asking.ctx, asked.attributes(k, next, old))
 }
 
-// mayDelete asks about the deletion of an object: first what may change objects, and then what may only refuse.
+// mayDelete asks about the deletion of an object: first what may change objects, and then what may only refuse. The options
+// have the grace that the object gets (upstream: registry/rest, BeforeDelete).
 func (r *Resource) mayDelete(current *Item, req *Request, opts kinds.DeleteOptions) error {
 	if !r.asked(req) {
 		return nil
 	}
-	a := req.attributes(r.Kind, nil, r.copyOf(current))
-	if seconds, graceful, _ := r.grace(current, opts); graceful {
-		opts.GracePeriodSeconds = &seconds // as upstream, the grace that the object gets
+	if seconds, graceful := r.Kind.Grace(current.obj, opts.GracePeriodSeconds); graceful && current.meta().DeletionTimestamp == nil {
+		opts.GracePeriodSeconds = &seconds
+	} else if asked := opts.GracePeriodSeconds; asked != nil && *asked < 0 {
+		opts.GracePeriodSeconds = new(int64(1))
 	}
+	asked := *req
+	a := asked.attributes(r.Kind, nil, r.copyOf(current))
 	a.Operation, a.Options, a.DryRun = kinds.OperationDelete, opts, kinds.IsDryRun(opts.DryRun)
 	if req.asking.nameless {
 		a.Name = ""
@@ -149,5 +154,5 @@ func (r *Resource) mayCreateBody(body kinds.Object, req *Request) error {
 
 // bodies returns the Resource of the bodies of a subresource, which are not stored.
 func (r *Resource) bodies(sub *kinds.Subresource) *Resource {
-	return &Resource{Kind: sub.Body, st: r.st}
+	return &Resource{sub.Body, &collection{st: r.st}}
 }

@@ -79,6 +79,7 @@ func Open(o Options, b backend.Backend, all ...*kinds.Kind) (*Store, error) {
 		loaded: make(chan struct{}), ask: make(chan struct{}, 1),
 	}
 	for _, k := range all {
+		k = k.Origin()
 		r := st.Resource(k)
 		if other := e.prefixes[k.Info().StoragePrefix]; other != nil && other != r {
 			return nil, prefixTaken(k, other.Kind)

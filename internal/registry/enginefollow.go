@@ -155,7 +155,7 @@ func (f *follower) noteUnreadable(a arrival, version uint64, at time.Time) {
 	oldest := f.st.hub.Oldest(at)
 	kept := e.unreadable[:0]
 	for _, u := range e.unreadable {
-		if u.r == a.r && u.key == a.key && u.until == 0 {
+		if u.r.collection == a.r.collection && u.key == a.key && u.until == 0 {
 			u.until = version
 		}
 		if u.until == 0 || u.until > oldest {
@@ -176,7 +176,7 @@ func (e *engine) checkReadable(r *Resource, namespace, name string, version uint
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	for _, u := range e.unreadable {
-		if u.r == r && (namespace == "" || namespace == u.namespace) && (name == "" || name == u.name) &&
+		if u.r.collection == r.collection && (namespace == "" || namespace == u.namespace) && (name == "" || name == u.name) &&
 			u.version <= version && (u.until == 0 || version < u.until) {
 			return u.err
 		}

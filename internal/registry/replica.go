@@ -52,9 +52,9 @@ type Replica struct {
 
 	// mu guards all below. The clock is called while it is held.
 	mu       sync.Mutex
-	version  uint64                 // not used with Changes
-	stopped  bool                   // at version
-	kept     map[*Resource]snapshot // the state at which it stopped
+	version  uint64                   // not used with Changes
+	stopped  bool                     // at version
+	kept     map[*collection]snapshot // the state at which it stopped
 	caughtUp bool
 	floor    uint64 // watches before this version are expired
 }
@@ -180,13 +180,13 @@ func (p *Replica) advanceByAgeLocked(head uint64) (next time.Time) {
 // stopLocked stops the Replica at its version.
 func (p *Replica) stopLocked() error {
 	p.stopped = true
-	kept := map[*Resource]snapshot{}
+	kept := map[*collection]snapshot{}
 	for _, r := range p.st.all() {
 		s, err := r.at(p.version)
 		if err != nil {
 			return err
 		}
-		kept[r] = s
+		kept[r.collection] = s
 	}
 	p.kept = kept
 	return nil
@@ -205,7 +205,7 @@ func (st *Store) all() (all []*Resource) {
 // at returns the state of a kind at a version. The state at which the Replica stopped does not expire.
 func (p *Replica) at(r *Resource, version uint64) (snapshot, error) {
 	p.mu.Lock()
-	kept, known := p.kept[r]
+	kept, known := p.kept[r.collection]
 	keeps := p.kept != nil && p.version == version
 	p.mu.Unlock()
 	switch {

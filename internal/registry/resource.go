@@ -13,8 +13,15 @@ import (
 const treeDegree = 16
 
 // Resource is the untyped collection of one kind. All methods may be called from any goroutine.
+//
+// The Resource of an alias of a kind has the collection of the kind, and so its objects, history and watches.
 type Resource struct {
 	*kinds.Kind
+	*collection
+}
+
+// collection has the objects of a Resource.
+type collection struct {
 	st *Store
 	id int // in the history
 	// since is the version before which the collection has no history: another kind had the objects, or none.
@@ -30,6 +37,14 @@ type Resource struct {
 
 	account   *account
 	snapshots snapshotCache
+}
+
+// of returns the Resource of a kind, or of one of its aliases, over the same collection. It is nil for nil.
+func (r *Resource) of(k *kinds.Kind) *Resource {
+	if r == nil || r.Kind == k {
+		return r
+	}
+	return &Resource{k, r.collection}
 }
 
 // Store returns the store that the resource is in.

@@ -145,7 +145,7 @@ func (st *Store) ForRestore(k *kinds.Kind) (*Resource, error) {
 	defer st.mu.RUnlock()
 	r, err := st.findLocked(k)
 	if r == nil && err == nil {
-		r = st.newResource(k)
+		r = st.newResource(k.Origin()).of(k)
 		r.id = notInstalled
 	}
 	return r, err
@@ -226,17 +226,17 @@ func (st *Store) reachLocked(version uint64) {
 // checkUnique refuses objects with the same name, uid or resourceVersion.
 func checkUnique(objects []*Restored) error {
 	type name struct {
-		r *Resource
+		c *collection
 		key
 	}
 	names := make(map[name]int, len(objects))
 	uids := make(map[meta.UID]int, len(objects))
 	versions := make(map[uint64]int, len(objects))
 	for i, o := range objects {
-		if other, ok := names[name{o.r, o.key()}]; ok {
+		if other, ok := names[name{o.r.collection, o.key()}]; ok {
 			return &RestoreError{i, other, meta.NewAlreadyExists(o.r.Kind.GroupResource(), o.key().name)}
 		}
-		names[name{o.r, o.key()}] = i
+		names[name{o.r.collection, o.key()}] = i
 		uid := o.obj.GetObjectMeta().UID
 		if other, ok := uids[uid]; ok {
 			return &RestoreError{i, other, notUnique("uid", string(uid))}

@@ -222,11 +222,15 @@ func (st *Store) Fork() (*Store, error) {
 	f.record = st.record.forkLocked(st.version, forkedAt)
 	f.interned = st.interned
 	f.resources = make(map[meta.GroupResource]*Resource, len(st.resources))
-	all := make([]Resource, len(st.byID))
+	all := make([]struct {
+		Resource
+		collection
+	}, len(st.byID))
 	f.byID = make([]*Resource, len(st.byID))
 	for id, r := range st.byID {
-		all[id].forkLocked(f, r)
-		f.byID[id] = &all[id]
+		all[id].collection.forkLocked(f, r.collection)
+		all[id].Resource = Resource{r.Kind, &all[id].collection}
+		f.byID[id] = &all[id].Resource
 	}
 	for gr, r := range st.resources {
 		f.resources[gr] = f.byID[r.id]
@@ -234,9 +238,9 @@ func (st *Store) Fork() (*Store, error) {
 	return f, nil
 }
 
-// forkLocked makes an empty Resource a fork of parent.
-func (r *Resource) forkLocked(st *Store, parent *Resource) {
-	r.st, r.Kind, r.id, r.account = st, parent.Kind, parent.id, &account{limit: maxRemembered}
+// forkLocked makes an empty collection a fork of parent.
+func (r *collection) forkLocked(st *Store, parent *collection) {
+	r.st, r.id, r.account = st, parent.id, &account{limit: maxRemembered}
 	r.since = parent.since
 	r.retired.Store(parent.retired.Load())
 	r.tree = parent.tree.Clone()

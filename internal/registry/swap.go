@@ -42,7 +42,7 @@ func (st *Store) Find(d *kinds.Kind) (*Resource, error) {
 	st.mu.Lock()
 	defer st.mu.Unlock()
 	if r, err = st.findLocked(d); r == nil && err == nil {
-		r = st.installLocked(st.newResource(d))
+		r = st.installLocked(st.newResource(d.Origin())).of(d)
 	}
 	return r, err
 }
@@ -57,19 +57,19 @@ func (st *Store) Check(d *kinds.Kind) error {
 
 // findLocked returns the collection of a kind, or nil.
 func (st *Store) findLocked(d *kinds.Kind) (*Resource, error) {
-	r := st.resources[d.GroupResource()]
+	r := st.resources[d.Origin().GroupResource()]
 	switch {
 	case r == nil && st.engine != nil:
 		return nil, fmt.Errorf("store: the store is on a backend and was opened without %s", d.GroupResource())
-	case r != nil && r.Kind != d:
-		return nil, fmt.Errorf("store: two kinds for %s", d.GroupResource())
+	case r != nil && r.Kind != d.Origin():
+		return nil, fmt.Errorf("store: two kinds for %s", d.Origin().GroupResource())
 	}
-	return r, nil
+	return r.of(d), nil
 }
 
 // newResource returns the collection of a kind, which install adds to the store.
 func (st *Store) newResource(d *kinds.Kind) *Resource {
-	return &Resource{Kind: d, st: st, account: &account{limit: maxRemembered}, tree: btree.NewG(treeDegree, entryLess)}
+	return &Resource{d, &collection{st: st, account: &account{limit: maxRemembered}, tree: btree.NewG(treeDegree, entryLess)}}
 }
 
 // installLocked makes r the collection of its group and plural.
@@ -83,6 +83,7 @@ func (st *Store) installLocked(r *Resource) *Resource {
 // Register makes k the kind of its group and plural. The objects of another kind that it replaces are read as objects
 // of k from now on. The error says that an object cannot be read so; then nothing has changed.
 func (st *Store) Register(ctx context.Context, k *kinds.Kind) error {
+	k = k.Origin()
 	e := st.engine
 	if e == nil {
 		return st.register(ctx, k)
@@ -276,7 +277,7 @@ func (e *engine) replaced(old, now *Resource) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	for i := range e.unreadable {
-		if e.unreadable[i].r == old {
+		if e.unreadable[i].r.collection == old.collection {
 			e.unreadable[i].r = now
 		}
 	}

@@ -28,7 +28,7 @@ func KindOf[T any, P interface {
 			if name.Group != info.Group || name.Kind != info.Kind {
 				continue
 			}
-			if stored := info.Versions[0].Name; stored != name.Version {
+			if stored := info.Versions[k.Registered().OwnVersion()].Name; stored != name.Version {
 				return nil, fmt.Errorf("kube: %T is of version %s, want a type of version %s, in which the objects are stored", *new(T), name.Version, stored)
 			}
 			return k, nil

@@ -42,8 +42,6 @@ func expectedDifferences() []difference {
 		{`extra coordination\.k8s\.io/v1(alpha1|alpha2|beta1) leasecandidates`, "see the group"},
 		{`different admissionregistration\.k8s\.io/v1 mutatingadmissionpolic(ies|ybindings): .*"storageVersionHash":"(LYmCf\+UMVdg|90V5FRZZ3Zg)=".*`,
 			"1.36 stores them as v1beta1, kubecoord as v1, the version that it serves"},
-		{`different events\.k8s\.io/v1 events: .*"storageVersionHash":"r2yiGXH7wu8=".*`,
-			"the Events of the two groups are kept apart, and a real server stores all of them as v1"},
 	}
 }
 

@@ -114,6 +114,8 @@ func TestAnEvictionTakesADisruptionFromTheBudget(t *testing.T) {
 	}
 	before := status()
 	assert.Equal(t, 201, evict("?dryRun=All", ""))
+	assert.Equal(t, 201, evict("?dryRun=All", `,"kind":"Eviction","apiVersion":"policy/v1beta1"`), "the former version")
+	assert.Equal(t, 400, evict("?dryRun=All", `,"kind":"Eviction","apiVersion":"policy/v1alpha1"`))
 	assert.Equal(t, 201, evict("", `,"deleteOptions":{"dryRun":["All"]}`))
 	assert.Equal(t, before, status(), "a dry run")
 

@@ -55,6 +55,15 @@ func (b *builder) builtin(r served) (*kinds.Kind, error) {
 		other.Validate, other.ValidateStatus = v.Validate, v.ValidateStatus
 		d.Versions = append(d.Versions, other)
 	}
+	for _, other := range resources() {
+		if other.alias && r.group == "" && other.kind == r.kind {
+			a, err := b.alias(other, t)
+			if err != nil {
+				return nil, err
+			}
+			d.Aliases = append(d.Aliases, a)
+		}
+	}
 	if r.subresources != nil {
 		if d.Subresources, err = r.subresources(b); err != nil {
 			return nil, fmt.Errorf("kind %s: %w", r.kind, err)

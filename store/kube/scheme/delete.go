@@ -4,7 +4,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/kubecoord/kubecoord/internal/kinds"
-	"github.com/kubecoord/kubecoord/store/meta"
 )
 
 // setDeletion sets how objects of a built-in kind are deleted (upstream: pkg/registry, ReturnDeletedObject of each storage.go,
@@ -18,8 +17,6 @@ func setDeletion(d *kinds.Descriptor) {
 		d.ReturnsDeleted = true
 	case "/Pod":
 		d.ReturnsDeleted, d.Grace = true, podGrace
-	case "events.k8s.io/Event":
-		d.ErrorKind = meta.GroupKind{Kind: d.Name}
 	case "/ReplicationController", "batch/Job":
 		d.OrphansDependents = true
 	}

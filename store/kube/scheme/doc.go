@@ -21,7 +21,6 @@
 //   - No kubelet runs: a deleted Pod that has a node stays until a deletion with a grace period of 0.
 //   - A deleted Namespace stays in phase Terminating until its finalizer is removed by way of namespaces/finalize, as on a
 //     server without the controller of namespaces. Its objects stay.
-//   - Events of the groups "" and events.k8s.io are stored apart.
 //   - The reviews of authentication and authorization, and serviceaccounts/token, are kinds of [Reviews]; package cluster serves
 //     them, and makes evictions obey PodDisruptionBudgets.
 //   - Not served are ComponentStatus, the resource bindings (pods/binding is served), and what needs a node: log, exec, attach,

@@ -96,10 +96,15 @@ func eventFields() []kinds.SelectableField {
 		}})
 }
 
-// groupEventFields are the fields of events of the group events.k8s.io.
-func groupEventFields() []kinds.SelectableField {
-	return fields("reason", "regarding.kind", "regarding.namespace", "regarding.name", "regarding.uid", "regarding.apiVersion",
-		"regarding.resourceVersion", "regarding.fieldPath", "reportingController", "type")
+// groupEventFields are the fields of events of the group events.k8s.io. Stored events have the names of the core group.
+func groupEventFields() (all []kinds.SelectableField) {
+	all = []kinds.SelectableField{{Path: "reportingController", Value: text("reportingComponent")}}
+	for _, f := range fields("reason", "type", "involvedObject.kind", "involvedObject.namespace", "involvedObject.name", "involvedObject.uid",
+		"involvedObject.apiVersion", "involvedObject.resourceVersion", "involvedObject.fieldPath") {
+		f.Path = strings.Replace(f.Path, "involvedObject.", "regarding.", 1)
+		all = append(all, f)
+	}
+	return all
 }
 
 // Parts of the metadata that count a generation.

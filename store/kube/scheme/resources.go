@@ -35,6 +35,8 @@ type served struct {
 	holds                 func(o kinds.Object) bool
 	terminate             func(obj runtime.Object)
 	subresources          func(*builder) ([]kinds.Subresource, error)
+	// alias marks another group of the kind of the core group that has the same name.
+	alias bool
 	// answers marks a review, which is answered and not stored. The answer of a fresh one has no metadata of the request.
 	answers, fresh bool
 }
@@ -125,7 +127,7 @@ func groupResources() []served {
 
 		{group: "discovery.k8s.io", version: v, kind: "EndpointSlice", plural: "endpointslices", counts: []string{"addressType", "endpoints", "ports", labels}, create: onCreate(createEndpointSlice), update: onUpdate(updateEndpointSlice)},
 
-		{group: "events.k8s.io", version: v, kind: "Event", plural: "events", short: []string{"ev"}, creates: true, fields: groupEventFields()},
+		{group: "events.k8s.io", version: v, kind: "Event", plural: "events", short: []string{"ev"}, alias: true, fields: groupEventFields()},
 
 		{group: flow, version: v, kind: "FlowSchema", plural: "flowschemas", cluster: true, status: true, ownStatus: true, counts: spec()},
 		{group: flow, version: v, kind: "PriorityLevelConfiguration", plural: "prioritylevelconfigurations", cluster: true, status: true, ownStatus: true, counts: spec()},

@@ -78,12 +78,26 @@ type builtin struct {
 var builtins = sync.OnceValue(func() (out []builtin) {
 	b := newBuilder()
 	for _, r := range resources() {
-		out = append(out, builtin{schema.GroupVersionKind{Group: r.group, Version: r.version, Kind: r.kind}, sync.OnceValues(func() (*kinds.Kind, error) {
-			return b.builtin(r)
-		})})
+		kind := sync.OnceValues(func() (*kinds.Kind, error) { return b.builtin(r) })
+		if r.alias {
+			kind = aliasIn(r.group, out[slices.IndexFunc(out, func(core builtin) bool { return core.gvk.Kind == r.kind })].kind)
+		}
+		out = append(out, builtin{schema.GroupVersionKind{Group: r.group, Version: r.version, Kind: r.kind}, kind})
 	}
 	return out
 })
+
+// aliasIn returns the function that returns a kind in another group.
+func aliasIn(group string, kind func() (*kinds.Kind, error)) func() (*kinds.Kind, error) {
+	return func() (*kinds.Kind, error) {
+		k, err := kind()
+		if err != nil {
+			return nil, err
+		}
+		aliases := k.Aliases()
+		return aliases[slices.IndexFunc(aliases, func(a *kinds.Kind) bool { return a.Info().Group == group })], nil
+	}
+}
 
 // builder makes the built-in kinds.
 type builder struct {

@@ -30,6 +30,9 @@ func (b *builder) body(group, version, kind string, verbs ...string) (*kinds.Kin
 	d := kinds.Descriptor{
 		Group: group, Name: kind, New: newObject, Versions: []kinds.Version{v}, Native: true, UnconditionalUpdate: true, Default: b.defaulter(t), Verbs: verbs,
 	}
+	if kind == "Eviction" {
+		d.BodyVersions = []string{"v1beta1"}
+	}
 	table(&d, t)
 	k, err := kinds.NewKind(d)
 	return k, t, err

@@ -1,0 +1,207 @@
+package httpapi_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/kubecoord/kubecoord/httpapi"
+	users "github.com/kubecoord/kubecoord/internal/caller"
+	"github.com/kubecoord/kubecoord/internal/kinds"
+	"github.com/kubecoord/kubecoord/store/meta"
+)
+
+// admission is an Admission of functions that records its calls.
+type admission struct {
+	mu              sync.Mutex
+	calls           []string
+	admit, validate func(*kinds.Attributes) error
+}
+
+func (a *admission) Admit(ctx context.Context, at *kinds.Attributes) error {
+	a.record(ctx, "admit", at)
+	if a.admit == nil {
+		return nil
+	}
+	return a.admit(at)
+}
+
+func (a *admission) Validate(ctx context.Context, at *kinds.Attributes) error {
+	a.record(ctx, "validate", at)
+	if at.Object != nil {
+		defer func() { at.Object.GetObjectMeta().Labels = map[string]string{"late": "change"} }() // has no effect
+	}
+	if a.validate == nil {
+		return nil
+	}
+	return a.validate(at)
+}
+
+func (a *admission) record(ctx context.Context, step string, at *kinds.Attributes) {
+	if at.Old != nil {
+		at.Old.GetObjectMeta().Labels = map[string]string{"old": "change"} // has no effect
+	}
+	resource := at.Resource.Info().Plural
+	if at.Subresource != nil {
+		resource += "/" + at.Subresource.Name
+	}
+	options := strings.TrimPrefix(fmt.Sprintf("%T", at.Options), "kinds.")
+	parts := []string{step, string(at.Operation), resource, at.Kind.Info().Kind, at.Namespace + "/" + at.Name, options}
+	if at.Object != nil {
+		parts = append(parts, "object")
+	}
+	if at.Old != nil {
+		parts = append(parts, "old")
+	}
+	if at.DryRun {
+		parts = append(parts, "dry")
+	}
+	if u := users.UserOf(ctx); u.Name != "system:apiserver" {
+		parts = append(parts, u.Name, u.UID)
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.calls = append(a.calls, strings.Join(parts, " "))
+}
+
+// taken returns the calls since the last time.
+func (a *admission) taken() []string {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	calls := a.calls
+	a.calls = nil
+	return calls
+}
+
+func newAdmittingServer(t *testing.T) (*server, *admission) {
+	a := &admission{}
+	return newFleetServer(t, func(o *httpapi.Options) {
+		o.Admission = func(*httpapi.API) httpapi.Admission { return a }
+	}), a
+}
+
+// Each write is asked about before it is validated and before it is stored, with the attributes that a kube-apiserver has.
+func TestAdmissionIsAskedAboutEachWrite(t *testing.T) {
+	s, a := newAdmittingServer(t)
+	const (
+		fleet      = `{"metadata":{"name":"d"},"spec":{"replicas":1}}`
+		mergePatch = "application/merge-patch+json"
+		apply      = "application/apply-patch+yaml"
+	)
+	both := func(call string) []string { return []string{"admit " + call, "validate " + call} }
+	for _, step := range []struct {
+		name, method, path, body, contentType string
+		want                                  []string
+	}{
+		{"create", "POST", "", fleet, "", both("CREATE fleets Fleet default/d CreateOptions object")},
+		{"dry run", "POST", "?dryRun=All", strings.Replace(fleet, `"d"`, `"e"`, 1), "", both("CREATE fleets Fleet default/e CreateOptions object dry")},
+		{"invalid", "POST", "", `{"metadata":{"name":"i"},"spec":{"port":-1}}`, "", []string{"admit CREATE fleets Fleet default/i CreateOptions object"}},
+		{"update", "PUT", "/d", strings.Replace(fleet, `"replicas":1`, `"replicas":2`, 1), "", both("UPDATE fleets Fleet default/d UpdateOptions object old")},
+		{"update of nothing", "PATCH", "/d", `{}`, mergePatch, both("UPDATE fleets Fleet default/d UpdateOptions object old")},
+		{"status", "PUT", "/d/status", `{"metadata":{"name":"d"},"status":{"note":"n"}}`, "", both("UPDATE fleets/status Fleet default/d UpdateOptions object old")},
+		{"restricted write", "PATCH", "/d/port", `{"spec":{"port":1}}`, mergePatch, both("UPDATE fleets/port Fleet default/d UpdateOptions object old")},
+		{"scale", "PATCH", "/d/scale", `{"spec":{"replicas":3}}`, mergePatch, both("UPDATE fleets/scale Scale default/d UpdateOptions object old")},
+		{"apply that creates", "PATCH", "/n?fieldManager=m", `{"apiVersion":"example.com/v1","kind":"Fleet","metadata":{"name":"n"}}`, apply, both("CREATE fleets Fleet default/n CreateOptions object")},
+		{"binding", "POST", "/d/binding", `{"metadata":{"name":"d"},"harbour":"h"}`, "", both("CREATE fleets/binding Order default/d CreateOptions object")},
+		{"token", "POST", "/d/token", `{"metadata":{"name":"d"},"harbour":"h"}`, "", both("CREATE fleets/token Order default/d CreateOptions object")},
+		{"missing", "PATCH", "/m", `{}`, mergePatch, nil},
+		{"delete", "DELETE", "/n", "", "", both("DELETE fleets Fleet default/n DeleteOptions old")},
+		{"eviction", "POST", "/d/eviction", `{"metadata":{"name":"d"}}`, "", both("CREATE fleets/eviction Order default/d CreateOptions object")},
+	} {
+		answer := s.do(t, step.method, fleets+step.path, step.body, "Content-Type", step.contentType)
+		assert.Equal(t, step.want, a.taken(), "%s: %d %s", step.name, answer.Code, answer.Body)
+		assert.NotContains(t, string(answer.Body), "change", step.name)
+	}
+
+	s.must(t, "POST", fleets, fleet)
+	s.must(t, "POST", fleets, `{"metadata":{"name":"k","finalizers":["example.com/keep"]}}`)
+	a.taken()
+	s.must(t, "DELETE", fleets, "")
+	one := "DELETE fleets Fleet default/ DeleteOptions old"
+	assert.Equal(t, append(both(one), both(one)...), a.taken(), "one call for each object, without its name")
+}
+
+// A create with a generateName is admitted once, without a name, and validated with the name.
+func TestAdmissionOfAGeneratedName(t *testing.T) {
+	s, a := newAdmittingServer(t)
+	made := s.must(t, "POST", fleets, `{"metadata":{"generateName":"g-"}}`)
+	assert.Equal(t, []string{
+		"admit CREATE fleets Fleet default/ CreateOptions object",
+		"validate CREATE fleets Fleet default/" + made.at("metadata", "name").(string) + " CreateOptions object",
+	}, a.taken())
+}
+
+// A refusal of either step is the answer, and changes nothing.
+func TestAdmissionRefuses(t *testing.T) {
+	s, a := newAdmittingServer(t)
+	s.must(t, "POST", fleets, `{"metadata":{"name":"d"},"spec":{"replicas":1}}`)
+	before, version := s.do(t, "GET", fleets+"/d", ""), s.version()
+	forbidden := meta.NewStatusError(http.StatusForbidden, meta.ReasonForbidden, nil, "not today")
+	for _, refuse := range []func(error){
+		func(err error) { a.admit, a.validate = func(*kinds.Attributes) error { return err }, nil },
+		func(err error) { a.admit, a.validate = nil, func(*kinds.Attributes) error { return err } },
+	} {
+		for _, req := range [][]string{
+			{"POST", "", `{"metadata":{"name":"e"}}`}, {"PUT", "/d", `{"metadata":{"name":"d"}}`}, {"DELETE", "/d", ""}, {"DELETE", "", ""},
+			{"PUT", "/d/status", `{"metadata":{"name":"d"},"status":{"note":"x"}}`}, {"POST", "/d/eviction", `{"metadata":{"name":"d"}}`},
+			{"POST", "/d/binding", `{"metadata":{"name":"d"},"harbour":"h"}`}, {"POST", "?dryRun=All", `{"metadata":{"name":"e"}}`},
+		} {
+			refuse(forbidden)
+			answer := s.do(t, req[0], fleets+req[1], req[2])
+			assert.Equal(t, http.StatusForbidden, answer.Code, req)
+			assert.Equal(t, "not today", answer.tree(t).at("message"), req)
+			refuse(errors.New("broken"))
+			answer = s.do(t, req[0], fleets+req[1], req[2])
+			assert.Equal(t, http.StatusInternalServerError, answer.Code, req)
+			assert.Equal(t, "broken", answer.tree(t).at("message"), req)
+		}
+	}
+	assert.Equal(t, version, s.version())
+	assert.Equal(t, before.Body, s.do(t, "GET", fleets+"/d", "").Body)
+}
+
+// A change is stored and watched, belongs to no manager, and may break neither the managedFields nor the ownerReferences.
+func TestAdmissionChangesAnObject(t *testing.T) {
+	s, a := newAdmittingServer(t)
+	owner := meta.OwnerReference{APIVersion: "v1", Kind: "ConfigMap", Name: "o", UID: "u"}
+	a.admit = func(at *kinds.Attributes) error {
+		at.Warn("changed")
+		at.Object.(*fleet).Spec.Harbour = "added"
+		m := at.Object.GetObjectMeta()
+		m.Labels = map[string]string{"admitted": "yes"}
+		m.OwnerReferences, m.ManagedFields = []meta.OwnerReference{owner, owner}, []meta.ManagedFieldsEntry{{Operation: "Broken"}}
+		return nil
+	}
+	events := s.watch(t, fleets+"?watch=1&labelSelector=admitted%3Dyes&resourceVersion="+fmt.Sprint(s.version()))
+	answer := s.do(t, "POST", fleets+"?fieldManager=m", `{"metadata":{"name":"d"},"spec":{"replicas":1}}`)
+	require.Equal(t, http.StatusCreated, answer.Code)
+	made := answer.tree(t)
+	assert.Equal(t, "added", made.at("spec", "harbour"))
+	assert.Len(t, made.at("metadata", "ownerReferences"), 1)
+	assert.Equal(t, []string{`m Update example.com/v1 <nil> true {"f:spec":{"f:replicas":{}}}`}, managersOf(t, made))
+	warnings := strings.Join(answer.Header["Warning"], "\n")
+	assert.Contains(t, warnings, "changed")
+	assert.Contains(t, warnings, ".metadata.managedFields was in an invalid state after admission")
+	assert.Contains(t, warnings, ".metadata.ownerReferences contains duplicate entries after mutating admission happens")
+	event, err := events.next()
+	require.NoError(t, err)
+	assert.Equal(t, "ADDED d", event)
+}
+
+// The context of a request has its user.
+func TestAdmissionSeesTheUser(t *testing.T) {
+	a := &admission{}
+	s := newFleetServer(t, func(o *httpapi.Options) {
+		o.Admission = func(*httpapi.API) httpapi.Admission { return a }
+		o.Authenticate = func(*http.Request) (httpapi.User, bool) { return httpapi.User{Name: "jane", UID: "7"}, true }
+	})
+	s.must(t, "POST", fleets, `{"metadata":{"name":"d"}}`)
+	assert.Equal(t, "admit CREATE fleets Fleet default/d CreateOptions object jane 7", a.taken()[0])
+}

@@ -1,0 +1,56 @@
+package kinds
+
+import (
+	"slices"
+	"sync"
+
+	"github.com/kubecoord/kubecoord/internal/validate"
+	"github.com/kubecoord/kubecoord/store/meta"
+)
+
+// alias returns the kind in another group. It shares all that is compiled, so the items of a collection serve both.
+func (k *Kind) alias(of *Alias, version int) *Kind {
+	a := &Kind{
+		of: k.of, info: k.info, versions: k.versions, forms: k.forms, managers: k.managers, subresources: k.subresources,
+		origin: k, own: version,
+	}
+	// The errors of upstream name the first group of the object.
+	a.of.Group, a.of.ErrorKind, a.of.SelectableFields = of.Group, k.GroupKind(), of.SelectableFields
+	if a.of.ValidateName = of.ValidateName; of.ValidateName == nil {
+		a.of.ValidateName = validate.NameIsDNSSubdomain
+	}
+	a.info.Group, a.info.Versions = of.Group, slices.Clone(k.info.Versions)
+	for i := range a.info.Versions {
+		a.info.Versions[i].Unserved = i != version
+	}
+	a.info.SelectableFields = slices.Clone(k.info.SelectableFields[:len(k.info.SelectableFields)-len(k.of.SelectableFields)])
+	for _, f := range of.SelectableFields {
+		a.info.SelectableFields = append(a.info.SelectableFields, f.Path)
+	}
+	a.endpoints = sync.OnceValue(a.makeEndpoints)
+	return a
+}
+
+// Aliases returns the kind in its other groups. They must not be changed.
+func (k *Kind) Aliases() []*Kind { return k.aliases }
+
+// Origin returns the kind whose objects an alias has, and any other kind itself.
+func (k *Kind) Origin() *Kind {
+	if k.origin != nil {
+		return k.origin
+	}
+	return k
+}
+
+// OwnVersion returns the index of the version that the Go API and clients see: the one of an alias, else the stored one.
+func (k *Kind) OwnVersion() int { return k.own }
+
+// Shown returns an object in the stored form, which the caller owns, as the Go API shows it.
+func (k *Kind) Shown(o Object) Object {
+	if k.own == 0 {
+		return o
+	}
+	o = k.Convert(o, 0, k.own)
+	*o.GetTypeMeta() = meta.TypeMeta{}
+	return o
+}
