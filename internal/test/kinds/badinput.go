@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/kubecoord/kubecoord/internal/test/exchange"
 	"github.com/kubecoord/kubecoord/internal/test/wiretest"
 )
 
@@ -26,7 +27,7 @@ func (p *play) badInput() {
 			}
 		}
 	}
-	post("duplicate field", "&fieldValidation=Strict", []byte(strings.Replace(text(bad), `"kind"`, `"kind":"A","kind"`, 1)))
+	post("duplicate field", "&fieldValidation=Strict", []byte(strings.Replace(exchange.Text(bad), `"kind"`, `"kind":"A","kind"`, 1)))
 	post("a name that is bad", "", with(bad, "metadata/name", "Not_A_Name"))
 	post("a name that is long", "", with(bad, "metadata/name", strings.Repeat("a", 254)))
 	post("no name", "", with(bad, "metadata/name", ""))

@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"strings"
 
+	"github.com/kubecoord/kubecoord/internal/test/exchange"
 	"github.com/kubecoord/kubecoord/internal/test/wiretest"
 )
 
@@ -43,8 +44,8 @@ type play struct {
 	ctx      context.Context
 	resource Resource
 	sample   Sample
-	norm     *normalizer
-	answers  []Answer
+	norm     *exchange.Normalizer
+	answers  []exchange.Answer
 	err      error // of the first request that could not be carried out
 	last     any   // body of the last answer, as it came
 	begin    string
@@ -58,8 +59,8 @@ type request struct {
 }
 
 // Play plays the scenario and returns the answers.
-func (p *Player) Play(ctx context.Context, r Resource, s Sample) ([]Answer, error) {
-	run := &play{Player: p, ctx: ctx, resource: r, sample: s, norm: newNormalizer(p.ID)}
+func (p *Player) Play(ctx context.Context, r Resource, s Sample) ([]exchange.Answer, error) {
+	run := &play{Player: p, ctx: ctx, resource: r, sample: s, norm: exchange.NewNormalizer(p.ID)}
 	run.scenario()
 	return run.answers, run.err
 }
@@ -86,22 +87,22 @@ func (p *play) do(step string, r request) {
 func (p *play) try(step string, r request) error {
 	resp, body, err := p.send(r)
 	if errors.Is(err, errNoProto) { // an answer before it was not the object
-		p.answers = append(p.answers, Answer{Step: step, Request: err.Error()})
+		p.answers = append(p.answers, exchange.Answer{Step: step, Request: err.Error()})
 		return nil
 	}
 	if err != nil {
 		return err
 	}
-	a := Answer{Step: step, Request: strings.TrimSuffix(r.method+" "+r.path+"?"+r.query, "?"), Status: resp.StatusCode, Type: resp.Header.Get("Content-Type"), Warning: resp.Header.Values("Warning")}
+	a := exchange.Answer{Step: step, Request: strings.TrimSuffix(r.method+" "+r.path+"?"+r.query, "?"), Status: resp.StatusCode, Type: resp.Header.Get("Content-Type"), Warning: resp.Header.Values("Warning")}
 	for i := range a.Warning {
-		a.Warning[i] = p.norm.text(a.Warning[i])
+		a.Warning[i] = p.norm.Text(a.Warning[i])
 	}
 	tree, err := p.tree(a.Type, body)
 	if err != nil {
 		return fmt.Errorf("status %d: %w: %.300s", resp.StatusCode, err, body)
 	}
 	p.last = tree
-	a.Body = p.norm.body(tree)
+	a.Body = p.norm.Body(tree)
 	p.answers = append(p.answers, a)
 	return nil
 }
@@ -170,10 +171,10 @@ func (p *play) tree(mediaType string, body []byte) (any, error) {
 		if err != nil {
 			return nil, err
 		}
-		tree, _, err := parse(data)
+		tree, _, err := exchange.Parse(data)
 		return tree, err
 	case strings.Contains(mediaType, "json"):
-		tree, _, err := parse(body)
+		tree, _, err := exchange.Parse(body)
 		return tree, err
 	}
 	return string(body), nil
@@ -182,7 +183,7 @@ func (p *play) tree(mediaType string, body []byte) (any, error) {
 // current returns the object of the last answer, or of a get, as a map that may be changed.
 func (p *play) current(name string) map[string]any {
 	p.do("get "+name+" to update", request{method: http.MethodGet, path: p.object(name)})
-	tree, _ := plain(p.last).(map[string]any)
+	tree, _ := exchange.Plain(p.last).(map[string]any)
 	if tree == nil {
 		tree = map[string]any{}
 	}
@@ -220,11 +221,11 @@ func (p *play) watch(step, accept string) {
 		return
 	}
 	defer resp.Body.Close()
-	a := Answer{Step: step, Request: "watch", Status: resp.StatusCode, Type: resp.Header.Get("Content-Type")}
+	a := exchange.Answer{Step: step, Request: "watch", Status: resp.StatusCode, Type: resp.Header.Get("Content-Type")}
 	if resp.StatusCode != http.StatusOK {
 		body, _ := io.ReadAll(resp.Body)
-		tree, _, _ := parse(body)
-		a.Body = p.norm.body(tree)
+		tree, _, _ := exchange.Parse(body)
+		a.Body = p.norm.Body(tree)
 		p.answers = append(p.answers, a)
 		return
 	}
@@ -234,12 +235,12 @@ func (p *play) watch(step, accept string) {
 		if err != nil {
 			break
 		}
-		tree, _, err := parse(event)
+		tree, _, err := exchange.Parse(event)
 		if err != nil {
 			p.err = err
 			return
 		}
-		a.Events = append(a.Events, p.norm.event(tree))
+		a.Events = append(a.Events, p.norm.Event(tree))
 	}
 	p.answers = append(p.answers, a)
 }
@@ -255,11 +256,4 @@ func eventReader(mediaType string, body io.Reader) func() ([]byte, error) {
 		err := d.Decode(&raw)
 		return raw, err
 	}
-}
-
-// event returns the normalised form of an event. Versions are not compared, since each event has a new one.
-func (n *normalizer) event(tree any) any {
-	fresh := *n
-	fresh.versions = map[string]string{}
-	return fresh.body(tree)
 }

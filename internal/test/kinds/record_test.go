@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/kubecoord/kubecoord/internal/test/exchange"
 )
 
 var (
@@ -37,14 +39,14 @@ func TestRecord(t *testing.T) {
 			t.Parallel()
 			sample, err := LoadSample(objects, r)
 			require.NoError(t, err)
-			var answers [2][]Answer
+			var answers [2][]exchange.Answer
 			for i := range answers {
 				player := &Player{Transport: http.DefaultTransport, URL: *server, ID: runID()}
 				answers[i], err = player.Play(t.Context(), r, sample)
 				require.NoError(t, err)
 			}
 			unsteady := map[string]bool{}
-			for _, d := range Compare(r.File(), answers[0], answers[1]) {
+			for _, d := range exchange.Compare(r.File(), answers[0], answers[1]) {
 				t.Logf("two runs differ: %s: %s: %s, then %s", d.Step, d.Path, d.Want, d.Got)
 				unsteady[d.Step] = true
 			}
@@ -52,7 +54,7 @@ func TestRecord(t *testing.T) {
 			for i := range answers[1] {
 				answers[1][i].Unsteady = unsteady[answers[1][i].Step]
 			}
-			require.NoError(t, SaveAnswers(recorded, r, answers[1]))
+			require.NoError(t, exchange.SaveAnswers(recorded, r.File(), answers[1]))
 		})
 	}
 }

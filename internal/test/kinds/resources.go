@@ -4,6 +4,8 @@ import (
 	"strings"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/kubecoord/kubecoord/internal/test/exchange"
 )
 
 // Resource is one resource of a kube-apiserver.
@@ -116,5 +118,5 @@ func (r Resource) Name(name string) string {
 // ipNames are the last parts of names that have to be IP addresses.
 var ipNames = map[string]string{"min": "1", "full": "2", "proto": "3", "apply": "4", "applymin": "5", "absent": "6", "dry": "7", "bad": "8", "gen": "9", "lonely": "a"}
 
-// RunID stands for the id of a run in requests and recorded answers. An id is a letter, a digit, a letter and a digit, of hexadecimal digits.
-const RunID = "RUNID"
+// RunID stands for the id of a run.
+const RunID = exchange.RunID

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/kubecoord/kubecoord/internal/test/exchange"
 	"github.com/kubecoord/kubecoord/internal/test/wiretest"
 )
 
@@ -32,7 +33,7 @@ const selector = "labelSelector=kinds%3D" + RunID
 
 func (p *play) listBegin() {
 	p.do("list nothing", request{method: http.MethodGet, path: p.collection(), query: selector})
-	p.begin = textAt(p.last, "metadata", "resourceVersion")
+	p.begin = exchange.TextAt(p.last, "metadata", "resourceVersion")
 }
 
 func (p *play) creates() {

@@ -34,6 +34,7 @@ type server struct {
 	http   *http.Server
 	api    *httpapi.API
 	store  *store.Store
+	active connections
 	ending atomic.Bool // a signal has come: /readyz fails
 }
 
@@ -69,7 +70,8 @@ func (o options) newServer() (*server, error) {
 	s.api = httpapi.New(s.store, opts)
 	s.http = &http.Server{
 		Handler: s.api, TLSConfig: o.tls, ReadHeaderTimeout: 32 * time.Second, IdleTimeout: 90 * time.Second,
-		ErrorLog: log.New(io.Discard, "", 0), // clients that end a handshake
+		ConnState: s.active.note,
+		ErrorLog:  log.New(io.Discard, "", 0), // clients that end a handshake
 		ConnContext: func(ctx context.Context, conn net.Conn) context.Context {
 			return controlplane.Remember(httpapi.ConnContext(ctx, conn))
 		},
@@ -191,10 +193,17 @@ func (s *server) run(ctx context.Context) error {
 	if s.opts.shutdownWait > 0 {
 		time.Sleep(s.opts.shutdownWait)
 	}
-	s.http.RegisterOnShutdown(s.api.Close) // ends watches
 	ending, done := context.WithTimeout(context.Background(), s.opts.requestTimeout)
 	defer done()
-	err = s.http.Shutdown(ending)
+	// Shutdown alone waits a second for each connection of HTTP/2 after its last request.
+	closed := make(chan struct{})
+	s.http.RegisterOnShutdown(func() {
+		s.api.Close() // ends watches
+		close(closed)
+	})
+	go func() { _ = s.http.Shutdown(ending) }()
+	<-closed
+	s.active.wait(ending)
 	klog.Infof("Stopped listening on %s", listener.Addr())
-	return errors.Join(err, s.http.Close())
+	return s.http.Close()
 }

@@ -1,4 +1,4 @@
-package kinds
+package exchange
 
 import (
 	"cmp"
@@ -9,9 +9,9 @@ import (
 	"time"
 )
 
-// normalizer replaces what differs between two correct runs. Its symbols are local, so that one difference causes no others:
+// Normalizer replaces what differs between two correct runs. Its symbols are local, so that one difference causes no others:
 // the resourceVersion of an object is compared with the one that was seen last of the object, and with nothing else.
-type normalizer struct {
+type Normalizer struct {
 	id       string
 	now      time.Time
 	versions map[string]string // last resourceVersion by object
@@ -24,8 +24,9 @@ type form struct {
 	symbol  string
 }
 
-func newNormalizer(id string) *normalizer {
-	return &normalizer{id: id, now: time.Now(), versions: map[string]string{}, forms: []form{
+// NewNormalizer returns the Normalizer of the run with an id.
+func NewNormalizer(id string) *Normalizer {
+	return &Normalizer{id: id, now: time.Now(), versions: map[string]string{}, forms: []form{
 		// An object in a text has its managedFields in the order of the seconds in which they were written.
 		{regexp.MustCompile(`(?s)"\{\\".*managedFields.*\}"`), `"{object}"`},
 		{regexp.MustCompile(`(resourceVersion[\\": ]+)\d+`), "$1{version}"},
@@ -35,6 +36,9 @@ func newNormalizer(id string) *normalizer {
 	}}
 }
 
+// RunID stands for the id of a run in requests and recorded answers. An id is a letter, a digit, a letter and a digit, of hexadecimal digits.
+const RunID = "RUNID"
+
 const fixedUID = "00000000-0000-4000-8000-000000000001"
 
 var (
@@ -43,12 +47,12 @@ var (
 	ageForm  = regexp.MustCompile(`^(\d+[smhdy])+$`)
 )
 
-func (n *normalizer) text(s string) string {
+func (n *Normalizer) Text(s string) string {
 	// An id of a run may stand in a uid.
 	s = uidForm.ReplaceAllString(strings.ReplaceAll(s, fixedUID, "{fixed}"), "{uid}")
 	s = strings.ReplaceAll(s, n.id, RunID)
 	s = timeForm.ReplaceAllStringFunc(s, func(t string) string {
-		if at, err := time.Parse(time.RFC3339Nano, t); err == nil && at.Sub(n.now).Abs() < time.Hour {
+		if at, err := time.Parse(time.RFC3339Nano, t); err == nil && at.Sub(n.now).Abs() < 24*time.Hour {
 			return "{time}"
 		}
 		return t
@@ -59,12 +63,12 @@ func (n *normalizer) text(s string) string {
 	return s
 }
 
-// body returns a normalised copy of the tree of an answer.
-func (n *normalizer) body(tree any) any { return n.value("", tree) }
+// Body returns a normalised copy of the tree of an answer.
+func (n *Normalizer) Body(tree any) any { return n.value("", tree) }
 
-func (n *normalizer) value(key string, tree any) any {
+func (n *Normalizer) value(key string, tree any) any {
 	switch node := tree.(type) {
-	case object:
+	case Object:
 		return n.object(key, node)
 	case []any:
 		out := make([]any, len(node))
@@ -85,7 +89,7 @@ func (n *normalizer) value(key string, tree any) any {
 		if key == "cells" && ageForm.MatchString(node) {
 			return "{age}"
 		}
-		return n.text(node)
+		return n.Text(node)
 	case json.Number:
 		if port, err := node.Int64(); err == nil && port >= 30000 && port < 32868 && (key == "nodePort" || key == "healthCheckNodePort") {
 			return "{port}"
@@ -94,21 +98,21 @@ func (n *normalizer) value(key string, tree any) any {
 	return tree
 }
 
-func (n *normalizer) object(key string, node object) any {
-	out := make(object, len(node))
+func (n *Normalizer) object(key string, node Object) any {
+	out := make(Object, len(node))
 	for i, m := range node {
-		if s, ok := m.value.(string); ok && m.key == "resourceVersion" {
-			out[i] = member{m.key, n.version(key, node, s)}
+		if s, ok := m.Value.(string); ok && m.Key == "resourceVersion" {
+			out[i] = Member{m.Key, n.version(key, node, s)}
 			continue
 		}
-		out[i] = member{n.text(m.key), n.value(m.key, m.value)}
+		out[i] = Member{n.Text(m.Key), n.value(m.Key, m.Value)}
 	}
 	return out
 }
 
 // version returns whether an object has another version than when it was seen last. Metadata of lists has no uid.
-func (n *normalizer) version(key string, meta object, version string) string {
-	uid := textAt(meta, "uid")
+func (n *Normalizer) version(key string, meta Object, version string) string {
+	uid := TextAt(meta, "uid")
 	if uid == "" || key != "metadata" {
 		return "{version}"
 	}
@@ -124,7 +128,7 @@ func (n *normalizer) version(key string, meta object, version string) string {
 func sortBy(list []any, keys ...string) {
 	slices.SortStableFunc(list, func(a, b any) int {
 		for _, key := range keys {
-			if c := cmp.Compare(textAt(a, key), textAt(b, key)); c != 0 {
+			if c := cmp.Compare(TextAt(a, key), TextAt(b, key)); c != 0 {
 				return c
 			}
 		}
@@ -135,9 +139,21 @@ func sortBy(list []any, keys ...string) {
 // sortConflicts puts the conflicts of an apply in a fixed order: a server finds them by walking managers in no particular one.
 func sortConflicts(causes []any) {
 	for _, c := range causes {
-		if textAt(c, "reason") != "FieldManagerConflict" {
+		if TextAt(c, "reason") != "FieldManagerConflict" {
 			return
 		}
 	}
 	sortBy(causes, "message", "field")
+}
+
+// Event returns the normalised form of an event. Versions are not compared, since each event has a new one.
+func (n *Normalizer) Event(tree any) any {
+	fresh := *n
+	fresh.versions = map[string]string{}
+	return fresh.Body(tree)
+}
+
+// Replace adds a text that a server makes, and its symbol, in which $1 stands for the first group.
+func (n *Normalizer) Replace(pattern *regexp.Regexp, symbol string) {
+	n.forms = append(n.forms, form{pattern, symbol})
 }

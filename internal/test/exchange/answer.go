@@ -1,4 +1,4 @@
-package kinds
+package exchange
 
 import (
 	"bytes"
@@ -18,13 +18,16 @@ type Answer struct {
 	// Body is the JSON of the body. That of protobuf is the object as JSON. Events are those of a watch.
 	Body   any   `json:",omitempty"`
 	Events []any `json:",omitempty"`
+	// RetryAfter is the header of that name. Calls are what webhooks were sent because of the request.
+	RetryAfter string `json:",omitempty"`
+	Calls      []any  `json:",omitempty"`
 	// Unsteady answers differ between two runs, by the order of a map. Only their status is compared.
 	Unsteady bool `json:",omitempty"`
 }
 
-// LoadAnswers returns the recorded answers of a resource.
-func LoadAnswers(dir string, r Resource) ([]Answer, error) {
-	data, err := os.ReadFile(filepath.Join(dir, r.File()+".json.gz"))
+// LoadAnswers returns the recorded answers of a scenario.
+func LoadAnswers(dir, name string) ([]Answer, error) {
+	data, err := os.ReadFile(filepath.Join(dir, name+".json.gz"))
 	if err != nil {
 		return nil, err
 	}
@@ -36,6 +39,7 @@ func LoadAnswers(dir string, r Resource) ([]Answer, error) {
 		Answer
 		Body   json.RawMessage
 		Events []json.RawMessage
+		Calls  []json.RawMessage
 	}
 	if err := json.NewDecoder(z).Decode(&raw); err != nil {
 		return nil, err
@@ -44,24 +48,35 @@ func LoadAnswers(dir string, r Resource) ([]Answer, error) {
 	for _, entry := range raw {
 		a := entry.Answer
 		if len(entry.Body) > 0 {
-			if a.Body, _, err = parse(entry.Body); err != nil {
+			if a.Body, _, err = Parse(entry.Body); err != nil {
 				return nil, err
 			}
 		}
-		for _, e := range entry.Events {
-			tree, _, err := parse(e)
-			if err != nil {
-				return nil, err
-			}
-			a.Events = append(a.Events, tree)
+		if a.Events, err = parseAll(entry.Events); err != nil {
+			return nil, err
+		}
+		if a.Calls, err = parseAll(entry.Calls); err != nil {
+			return nil, err
 		}
 		all = append(all, a)
 	}
 	return all, nil
 }
 
-// SaveAnswers writes the answers of a resource.
-func SaveAnswers(dir string, r Resource, answers []Answer) error {
+func parseAll(documents []json.RawMessage) ([]any, error) {
+	var out []any
+	for _, d := range documents {
+		tree, _, err := Parse(d)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, tree)
+	}
+	return out, nil
+}
+
+// SaveAnswers writes the answers of a scenario.
+func SaveAnswers(dir, name string, answers []Answer) error {
 	var out bytes.Buffer
 	z, err := gzip.NewWriterLevel(&out, gzip.BestCompression)
 	if err != nil {
@@ -75,5 +90,5 @@ func SaveAnswers(dir string, r Resource, answers []Answer) error {
 	if err := z.Close(); err != nil {
 		return err
 	}
-	return os.WriteFile(filepath.Join(dir, r.File()+".json.gz"), out.Bytes(), 0o644)
+	return os.WriteFile(filepath.Join(dir, name+".json.gz"), out.Bytes(), 0o644)
 }

@@ -1,4 +1,4 @@
-package kinds
+package exchange
 
 import (
 	"bytes"
@@ -7,51 +7,53 @@ import (
 	"strings"
 )
 
-// object is a JSON object with its members in the order of the document. The other values of a tree are []any, string, json.Number,
+// Object is a JSON object with its members in the order of the document. The other values of a tree are []any, string, json.Number,
 // bool and nil.
-type object []member
+type Object []Member
 
-type member struct {
-	key   string
-	value any
+// Member is a member of an Object.
+type Member struct {
+	Key   string
+	Value any
 }
 
-// get returns a member, nil if there is none.
-func (o object) get(key string) any {
+// Get returns a member, nil if there is none.
+func (o Object) Get(key string) any {
 	for _, m := range o {
-		if m.key == key {
-			return m.value
+		if m.Key == key {
+			return m.Value
 		}
 	}
 	return nil
 }
 
-func (o object) has(key string) bool {
+// Has reports whether there is a member.
+func (o Object) Has(key string) bool {
 	for _, m := range o {
-		if m.key == key {
+		if m.Key == key {
 			return true
 		}
 	}
 	return false
 }
 
-// at returns the value at a path of members.
-func at(tree any, path ...string) any {
+// At returns the value at a path of members.
+func At(tree any, path ...string) any {
 	for _, key := range path {
-		o, _ := tree.(object)
-		tree = o.get(key)
+		o, _ := tree.(Object)
+		tree = o.Get(key)
 	}
 	return tree
 }
 
-// textAt returns the string at a path of members.
-func textAt(tree any, path ...string) string {
-	s, _ := at(tree, path...).(string)
+// TextAt returns the string at a path of members.
+func TextAt(tree any, path ...string) string {
+	s, _ := At(tree, path...).(string)
 	return s
 }
 
-// parse reads one JSON value. The rest of the data is the second result.
-func parse(data []byte) (tree any, rest []byte, err error) {
+// Parse reads one JSON value. The rest of the data is the second result.
+func Parse(data []byte) (tree any, rest []byte, err error) {
 	d := json.NewDecoder(bytes.NewReader(data))
 	d.UseNumber()
 	tree, err = readValue(d)
@@ -82,7 +84,7 @@ func readValue(d *json.Decoder) (any, error) {
 }
 
 func readObject(d *json.Decoder) (any, error) {
-	o := object{}
+	o := Object{}
 	for d.More() {
 		key, err := d.Token()
 		if err != nil {
@@ -92,30 +94,30 @@ func readObject(d *json.Decoder) (any, error) {
 		if err != nil {
 			return nil, err
 		}
-		o = append(o, member{fmt.Sprint(key), v})
+		o = append(o, Member{fmt.Sprint(key), v})
 	}
 	_, err := d.Token()
 	return o, err
 }
 
 // MarshalJSON keeps the order of the members.
-func (o object) MarshalJSON() ([]byte, error) {
+func (o Object) MarshalJSON() ([]byte, error) {
 	var b bytes.Buffer
 	b.WriteByte('{')
 	for i, m := range o {
 		if i > 0 {
 			b.WriteByte(',')
 		}
-		b.WriteString(text(m.key))
+		b.WriteString(Text(m.Key))
 		b.WriteByte(':')
-		b.WriteString(text(m.value))
+		b.WriteString(Text(m.Value))
 	}
 	b.WriteByte('}')
 	return b.Bytes(), nil
 }
 
-// text returns the JSON of a tree.
-func text(tree any) string {
+// Text returns the JSON of a tree.
+func Text(tree any) string {
 	var b strings.Builder
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
@@ -125,19 +127,19 @@ func text(tree any) string {
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
-// plain returns a tree in which objects are maps.
-func plain(tree any) any {
+// Plain returns a tree in which objects are maps.
+func Plain(tree any) any {
 	switch node := tree.(type) {
-	case object:
+	case Object:
 		out := make(map[string]any, len(node))
 		for _, m := range node {
-			out[m.key] = plain(m.value)
+			out[m.Key] = Plain(m.Value)
 		}
 		return out
 	case []any:
 		out := make([]any, len(node))
 		for i := range node {
-			out[i] = plain(node[i])
+			out[i] = Plain(node[i])
 		}
 		return out
 	}

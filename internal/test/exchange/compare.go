@@ -1,4 +1,4 @@
-package kinds
+package exchange
 
 import (
 	"fmt"
@@ -51,11 +51,11 @@ func (c *comparison) answer(want, got Answer) {
 		return
 	}
 	if want.Type != got.Type {
-		c.add("Content-Type", text(want.Type), text(got.Type))
+		c.add("Content-Type", Text(want.Type), Text(got.Type))
 		return
 	}
 	if !slices.Equal(want.Warning, got.Warning) {
-		c.add("Warning", text(want.Warning), text(got.Warning))
+		c.add("Warning", Text(want.Warning), Text(got.Warning))
 	}
 	c.value("", want.Body, got.Body)
 	// Events have the objects of other answers: where they are others, their contents say nothing more.
@@ -66,27 +66,46 @@ func (c *comparison) answer(want, got Answer) {
 	for i := range want.Events {
 		c.value("event", want.Events[i], got.Events[i])
 	}
+	if want.RetryAfter != got.RetryAfter {
+		c.add("Retry-After", Text(want.RetryAfter), Text(got.RetryAfter))
+	}
+	if len(want.Calls) != len(got.Calls) {
+		c.add("calls", callers(want.Calls), callers(got.Calls))
+		return
+	}
+	for i := range want.Calls {
+		c.value("call", want.Calls[i], got.Calls[i])
+	}
 }
 
 // describe returns the status of an answer, with its message if it is an error.
 func describe(a Answer) string {
-	message := textAt(a.Body, "message")
+	message := TextAt(a.Body, "message")
 	return strings.TrimSpace(fmt.Sprintf("%d %s", a.Status, message))
+}
+
+// callers returns the paths of the webhooks that were called.
+func callers(calls []any) string {
+	var out []string
+	for _, call := range calls {
+		out = append(out, TextAt(call, "path"))
+	}
+	return strings.Join(out, ", ")
 }
 
 // types returns the types of events, and the names of their objects.
 func types(events []any) []string {
 	var out []string
 	for _, e := range events {
-		out = append(out, textAt(e, "type")+" "+textAt(e, "object", "metadata", "name"))
+		out = append(out, TextAt(e, "type")+" "+TextAt(e, "object", "metadata", "name"))
 	}
 	return out
 }
 
 func (c *comparison) value(path string, want, got any) {
 	switch want := want.(type) {
-	case object:
-		if got, ok := got.(object); ok {
+	case Object:
+		if got, ok := got.(Object); ok {
 			c.object(path, want, got)
 			return
 		}
@@ -96,29 +115,29 @@ func (c *comparison) value(path string, want, got any) {
 			return
 		}
 	}
-	if w, g := text(want), text(got); w != g {
+	if w, g := Text(want), Text(got); w != g {
 		c.add(path, w, g)
 	}
 }
 
-func (c *comparison) object(path string, want, got object) {
+func (c *comparison) object(path string, want, got Object) {
 	var both []string
 	for _, m := range want {
-		where := strings.TrimPrefix(path+"."+m.key, ".")
-		if !got.has(m.key) {
-			c.add(where, text(m.value), "absent")
+		where := strings.TrimPrefix(path+"."+m.Key, ".")
+		if !got.Has(m.Key) {
+			c.add(where, Text(m.Value), "absent")
 			continue
 		}
-		both = append(both, m.key)
-		c.value(where, m.value, got.get(m.key))
+		both = append(both, m.Key)
+		c.value(where, m.Value, got.Get(m.Key))
 	}
 	var order []string
 	for _, m := range got {
-		if !want.has(m.key) {
-			c.add(strings.TrimPrefix(path+"."+m.key, "."), "absent", text(m.value))
+		if !want.Has(m.Key) {
+			c.add(strings.TrimPrefix(path+"."+m.Key, "."), "absent", Text(m.Value))
 			continue
 		}
-		order = append(order, m.key)
+		order = append(order, m.Key)
 	}
 	if !slices.Equal(both, order) {
 		c.add(path+" (order)", strings.Join(both, " "), strings.Join(order, " "))
@@ -132,7 +151,7 @@ func (c *comparison) list(path string, want, got []any) {
 		return
 	}
 	if len(want) != len(got) {
-		c.add(path, text(want), text(got))
+		c.add(path, Text(want), Text(got))
 		return
 	}
 	for i := range want {
@@ -142,7 +161,7 @@ func (c *comparison) list(path string, want, got []any) {
 
 func (c *comparison) managers(path string, want, got []any) {
 	id := func(entry any) string {
-		return strings.TrimSpace(textAt(entry, "operation") + " " + textAt(entry, "manager") + " " + textAt(entry, "subresource"))
+		return strings.TrimSpace(TextAt(entry, "operation") + " " + TextAt(entry, "manager") + " " + TextAt(entry, "subresource"))
 	}
 	ids := func(list []any) (all []string) {
 		for _, e := range list {
@@ -151,7 +170,7 @@ func (c *comparison) managers(path string, want, got []any) {
 		return all
 	}
 	if w, g := ids(want), ids(got); !slices.Equal(w, g) {
-		c.add(path, text(w), text(g))
+		c.add(path, Text(w), Text(g))
 	}
 	for _, w := range want {
 		for _, g := range got {
@@ -162,32 +181,33 @@ func (c *comparison) managers(path string, want, got []any) {
 	}
 }
 
-// reason explains a kind of difference.
-type reason struct {
-	number                            int // of its line
+// Reason explains a kind of difference.
+type Reason struct {
+	Line   int // in the file
+	Why    string
+	Needed bool // some difference was explained by it
+
 	resources, steps, path, want, got *regexp.Regexp
-	why                               string
-	needed                            bool
 }
 
-// reasons is the list of reasons.txt, which explains its format.
-type reasons []*reason
+// Reasons is the list of reasons.txt, which explains its format.
+type Reasons []*Reason
 
-// explain returns the first reason for a difference, or nil.
-func (r reasons) explain(d Difference) *reason {
+// Explain returns the first reason for a difference, or nil.
+func (r Reasons) Explain(d Difference) *Reason {
 	for _, reason := range r {
 		if reason.resources.MatchString(d.Resource) && reason.steps.MatchString(d.Step) && reason.path.MatchString(d.Path) &&
 			reason.want.MatchString(d.Want) && reason.got.MatchString(d.Got) {
-			reason.needed = true
+			reason.Needed = true
 			return reason
 		}
 	}
 	return nil
 }
 
-// parseReasons reads the format of reasons.txt.
-func parseReasons(data string) (reasons, error) {
-	var list reasons
+// ParseReasons reads the format of reasons.txt.
+func ParseReasons(data string) (Reasons, error) {
+	var list Reasons
 	line := 1
 	for block := range strings.SplitSeq(data, "\n\n") {
 		r, err := parseReason(block)
@@ -195,7 +215,7 @@ func parseReasons(data string) (reasons, error) {
 			return nil, fmt.Errorf("reasons.txt: stanza at line %d: %w", line, err)
 		}
 		if r != nil {
-			r.number = line
+			r.Line = line
 			list = append(list, r)
 		}
 		line += strings.Count(block, "\n") + 2
@@ -204,7 +224,7 @@ func parseReasons(data string) (reasons, error) {
 }
 
 // parseReason returns nil for a block of comments.
-func parseReason(block string) (*reason, error) {
+func parseReason(block string) (*Reason, error) {
 	members := map[string]string{}
 	for line := range strings.Lines(block) {
 		line = strings.TrimSpace(line)
@@ -223,7 +243,7 @@ func parseReason(block string) (*reason, error) {
 	if members["why"] == "" {
 		return nil, fmt.Errorf("no why")
 	}
-	r := &reason{why: members["why"]}
+	r := &Reason{Why: members["why"]}
 	for name, to := range map[string]**regexp.Regexp{"resources": &r.resources, "steps": &r.steps, "path": &r.path, "want": &r.want, "got": &r.got} {
 		*to = wildcards(members[name])
 	}

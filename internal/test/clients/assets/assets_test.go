@@ -1,0 +1,196 @@
+package assets
+
+import (
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"sigs.k8s.io/controller-runtime/pkg/envtest"
+)
+
+const pkg = "sigs.k8s.io/controller-runtime/pkg/"
+
+// folder returns a folder for KUBEBUILDER_ASSETS, which is made once in a process, below a directory that TestMain removes.
+var folder = sync.OnceValues(func() (string, error) {
+	dir := filepath.Join(root, "assets")
+	out, err := exec.Command("go", "run", "github.com/kubecoord/kubecoord/store/kube/assets", dir).CombinedOutput()
+	if err != nil {
+		return "", &failure{err, out}
+	}
+	return dir, nil
+})
+
+// failure is the error of a command with its output.
+type failure struct {
+	err error
+	out []byte
+}
+
+func (f *failure) Error() string { return f.err.Error() + "\n" + string(f.out) }
+
+var root string
+
+func TestMain(m *testing.M) {
+	dir, err := os.MkdirTemp("", "assets-")
+	if err != nil {
+		panic(err)
+	}
+	root = dir
+	code := m.Run()
+	_ = os.RemoveAll(dir)
+	os.Exit(code)
+}
+
+// specs are how many specs of a package run.
+func specs() map[string]int {
+	return map[string]int{
+		"envtest": 28, "internal/testing/controlplane": 41, "internal/testing/process": 53, "internal/testing/addr": 3, "internal/testing/certs": 18,
+	}
+}
+
+func TestSuitesOfEnvtestPass(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds and runs the suites of envtest")
+	}
+	dir, err := folder()
+	require.NoError(t, err)
+	for name, want := range specs() {
+		t.Run(name, func(t *testing.T) {
+			passed := 0
+			for spec, state := range runSuite(t, pkg+name, dir) {
+				switch state {
+				case "passed":
+					passed++
+				case "pending", "skipped":
+				default:
+					assert.Fail(t, spec, "%s", state)
+				}
+			}
+			assert.Equal(t, want, passed, "specs that pass")
+		})
+	}
+}
+
+// runSuite runs the suite of a package in a copy of its folder, whose scripts can be executed there, and returns the states of its
+// specs.
+func runSuite(t *testing.T, pkg, assets string) map[string]string {
+	t.Helper()
+	dir := t.TempDir()
+	binary, report := filepath.Join(dir, "suite.test"), filepath.Join(dir, "report.json")
+	out, err := exec.CommandContext(t.Context(), "go", "test", "-c", "-o", binary, pkg).CombinedOutput()
+	if err != nil && strings.Contains(string(out), "dial tcp") {
+		t.Skipf("the modules of the suite are not on this machine, and there is no network: %s", out)
+	}
+	require.NoError(t, err, "%s", out)
+	source, err := exec.CommandContext(t.Context(), "go", "list", "-f", "{{.Dir}}", pkg).Output()
+	require.NoError(t, err)
+	work := filepath.Join(dir, "work")
+	require.NoError(t, os.CopyFS(work, os.DirFS(strings.TrimSpace(string(source)))))
+	scripts, err := filepath.Glob(filepath.Join(work, "testdata", "*.sh"))
+	require.NoError(t, err)
+	for _, script := range scripts {
+		require.NoError(t, os.Chmod(script, 0o755))
+	}
+	cmd := exec.CommandContext(t.Context(), binary, "-ginkgo.no-color", "-ginkgo.json-report="+report)
+	cmd.Dir, cmd.Env = work, append(os.Environ(), "KUBEBUILDER_ASSETS="+assets)
+	out, err = cmd.CombinedOutput()
+	data, missing := os.ReadFile(report)
+	require.NoError(t, missing, "%v: %s", err, out)
+	return states(t, data)
+}
+
+// states reads a report of ginkgo: the states of specs, with the message of a failure.
+func states(t *testing.T, data []byte) map[string]string {
+	t.Helper()
+	var reports []struct {
+		SpecReports []struct {
+			ContainerHierarchyTexts           []string
+			LeafNodeType, LeafNodeText, State string
+			Failure                           struct{ Message string }
+		}
+	}
+	require.NoError(t, json.Unmarshal(data, &reports))
+	all := map[string]string{}
+	for _, r := range reports {
+		for _, s := range r.SpecReports {
+			if s.LeafNodeType != "It" && s.State == "passed" {
+				continue
+			}
+			name := strings.Join(append(s.ContainerHierarchyTexts, s.LeafNodeType, s.LeafNodeText), " / ")
+			for all[name] != "" { // upstream has specs with the same text
+				name += " again"
+			}
+			all[name] = strings.TrimSpace(s.State + " " + s.Failure.Message)
+		}
+	}
+	return all
+}
+
+// The oldest version of controller-runtime that is supported, and one in the middle. The newest is the one of the suites above.
+func TestProjectPassesWithOldVersions(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds old versions of client-go and controller-runtime")
+	}
+	dir, err := folder()
+	require.NoError(t, err)
+	for name, version := range map[string]string{"cr015": "v0.15", "cr020": "v0.20"} {
+		t.Run(name, func(t *testing.T) {
+			// go test caches a result by the files that the test reads.
+			for _, file := range []string{name + ".mod", name + ".sum", "suite_test.go", "testdata/widgets.yaml"} {
+				_, err := os.ReadFile(filepath.Join("project", file))
+				require.NoError(t, err)
+			}
+			flags := []string{"-modfile", name + ".mod"}
+			list := runGo(t, dir, slices.Concat([]string{"list"}, flags, []string{"-m", "-f", "{{.Version}}", "sigs.k8s.io/controller-runtime"})...)
+			assert.Regexp(t, "^"+regexp.QuoteMeta(version)+`\.`, list)
+			// Vet would compile all of an old client-go again.
+			out := runGo(t, dir, slices.Concat([]string{"test"}, flags, []string{"-vet=off", "-count=1", "-v", "./..."})...)
+			for _, part := range []string{"reconciles_and_validates", "has_users_with_rights", "starts_again,_empty"} {
+				assert.Contains(t, out, "--- PASS: TestSuite/"+part)
+			}
+		})
+	}
+}
+
+// runGo runs the go command in the project, as if there were no workspace.
+func runGo(t *testing.T, assets string, args ...string) string {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), "go", args...)
+	cmd.Dir = "project"
+	cmd.Env = append(os.Environ(), "GOWORK=off", "KUBEBUILDER_ASSETS="+assets)
+	out, err := cmd.CombinedOutput()
+	if err != nil && strings.Contains(string(out), "dial tcp") {
+		t.Skipf("the modules are not on this machine, and there is no network: %s", out)
+	}
+	require.NoError(t, err, "go %s:\n%s", strings.Join(args, " "), out)
+	return string(out)
+}
+
+// BenchmarkStart measures Start and Stop of an Environment, with the programs of KUBEBUILDER_ASSETS, or with ours.
+func BenchmarkStart(b *testing.B) {
+	if os.Getenv("KUBEBUILDER_ASSETS") == "" {
+		dir, err := folder()
+		require.NoError(b, err)
+		b.Setenv("KUBEBUILDER_ASSETS", dir)
+	}
+	var started, stopped float64
+	for b.Loop() {
+		env := &envtest.Environment{}
+		start := b.Elapsed()
+		_, err := env.Start()
+		require.NoError(b, err)
+		up := b.Elapsed()
+		require.NoError(b, env.Stop())
+		started, stopped = started+(up-start).Seconds(), stopped+(b.Elapsed()-up).Seconds()
+	}
+	b.ReportMetric(1000*started/float64(b.N), "ms-start")
+	b.ReportMetric(1000*stopped/float64(b.N), "ms-stop")
+}

@@ -1,0 +1,50 @@
+package exchange
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// Explained counts the differences that have a reason.
+type Explained map[row]int
+
+// row is one line of the table of differences.
+type row struct {
+	reason                    int
+	resource, path, want, got string
+}
+
+// Add counts a difference.
+func (e Explained) Add(r *Reason, d Difference) {
+	e[row{r.Line, d.Resource, d.Path, shortened(d.Want), shortened(d.Got)}]++
+}
+
+// shortened cuts a text that is too long for a table.
+func shortened(s string) string {
+	s = strings.NewReplacer("|", `\|`, "\n", " ").Replace(s)
+	if r := []rune(s); len(r) > 100 {
+		return string(r[:100]) + "…"
+	}
+	return s
+}
+
+// Table returns the differences as a document: a table for each reason.
+func (e Explained) Table(known Reasons) string {
+	var b strings.Builder
+	b.WriteString("# Where kubecoord answers otherwise than kube-apiserver 1.36.3\n\nWritten by `go test . -write`. Each line is a point of the answers of a resource, and how many answers it concerns.\n")
+	lines := slices.SortedFunc(maps.Keys(e), func(a, b row) int {
+		return cmp.Or(cmp.Compare(a.reason, b.reason), strings.Compare(a.resource, b.resource), strings.Compare(a.path, b.path), strings.Compare(a.want, b.want), strings.Compare(a.got, b.got))
+	})
+	for _, r := range known {
+		fmt.Fprintf(&b, "\n## %s\n\n| resource | where | kube-apiserver | kubecoord | answers |\n| --- | --- | --- | --- | --- |\n", r.Why)
+		for _, l := range lines {
+			if l.reason == r.Line {
+				fmt.Fprintf(&b, "| %s | %s | %s | %s | %d |\n", l.resource, l.path, l.want, l.got, e[l])
+			}
+		}
+	}
+	return b.String()
+}
