@@ -43,7 +43,7 @@ func TestSuiteIsOneImportLineFromEnvtest(t *testing.T) {
 	}
 	args := []string{"vet", "-overlay", overlay, "."}
 	if os.Getenv("KUBEBUILDER_ASSETS") != "" {
-		args = []string{"test", "-count=1", "-v", "-overlay", overlay, "-run", "TestWebsites", "."}
+		args = []string{"test", "-count=1", "-v", "-overlay", overlay, "-run", "TestWebsites", "-bench", ".", "-benchtime", "20x", "."}
 	}
 	out, err := exec.CommandContext(t.Context(), "go", args...).CombinedOutput()
 	if err != nil {

@@ -38,7 +38,10 @@ func TestWebsites(t *testing.T) {
 	RunSpecs(t, "Websites")
 }
 
-var _ = BeforeSuite(func() {
+var _ = BeforeSuite(setUp)
+
+// setUp starts the API server and a manager.
+func setUp() {
 	testEnv = &envtest.Environment{
 		CRDDirectoryPaths:     []string{filepath.Join("..", "..", "config", "crd", "bases")},
 		ErrorIfCRDPathMissing: true,
@@ -61,15 +64,18 @@ var _ = BeforeSuite(func() {
 	go func() { stopped <- mgr.Start(ctx) }()
 	Eventually(mgr.Elected()).Should(BeClosed())
 	Eventually(func() error { return mgr.GetWebhookServer().StartedChecker()(nil) }).Should(Succeed())
-})
+}
 
-var _ = AfterSuite(func() {
+var _ = AfterSuite(tearDown)
+
+// tearDown stops both.
+func tearDown() {
 	if stop != nil {
 		stop()
 		Eventually(stopped).Should(Receive(BeNil()))
 	}
 	Expect(testEnv.Stop()).To(Succeed())
-})
+}
 
 // newManager returns a manager with the controller and the webhook, which takes part in the election.
 func newManager() ctrl.Manager {
