@@ -19,16 +19,16 @@ import (
 
 // server is an API with all kinds, and its admission.
 type server struct {
-	*testing.T
+	testing.TB
 	api    *apitest.API
 	client *kubernetes.Clientset
 	chain  *Chain
 }
 
-func newServer(t *testing.T, opts Options, more ...func(*apitest.Options)) *server {
+func newServer(t testing.TB, opts Options, more ...func(*apitest.Options)) *server {
 	all, err := scheme.Kinds(clientscheme.Scheme, scheme.Options{})
 	require.NoError(t, err)
-	s := &server{T: t}
+	s := &server{TB: t}
 	o := apitest.Options{API: httpapi.Options{
 		Kinds: append(all, crd.Definitions()), Run: []func(context.Context, *httpapi.API){crd.Run},
 		Admission: func(a *httpapi.API) httpapi.Admission {

@@ -3,6 +3,7 @@ package admission
 import (
 	"errors"
 	"fmt"
+	"iter"
 	"maps"
 	"reflect"
 
@@ -260,31 +261,38 @@ func (i *interfaces) ConvertFieldLabel(_ schema.GroupVersionKind, label, value s
 	return label, value, nil
 }
 
-// EquivalentResourcesFor implements runtime.EquivalentResourceMapper. Known difference: the two resources of Events have
-// storages of their own, and so are not equivalent.
-func (i *interfaces) EquivalentResourcesFor(resource schema.GroupVersionResource, _ string) (all []schema.GroupVersionResource) {
-	k := i.write.of.Resource
-	if k.Info().Group != resource.Group || k.Info().Plural != resource.Resource {
-		return nil
-	}
-	for v, info := range k.Info().Versions {
-		if !info.Unserved {
-			all = append(all, resourceOf(k, v))
-		}
+// EquivalentResourcesFor implements runtime.EquivalentResourceMapper.
+func (i *interfaces) EquivalentResourcesFor(schema.GroupVersionResource, string) (all []schema.GroupVersionResource) {
+	for k, v := range i.served() {
+		all = append(all, resourceOf(k, v))
 	}
 	return all
 }
 
+// served yields the resource of the write in all versions and groups that have its objects.
+func (i *interfaces) served() iter.Seq2[*kinds.Kind, int] {
+	origin := i.write.of.Resource.Origin()
+	return func(yield func(*kinds.Kind, int) bool) {
+		for _, k := range append([]*kinds.Kind{origin}, origin.Aliases()...) {
+			for v, info := range k.Info().Versions {
+				if !info.Unserved && !yield(k, v) {
+					return
+				}
+			}
+		}
+	}
+}
+
 // KindFor implements runtime.EquivalentResourceMapper.
 func (i *interfaces) KindFor(resource schema.GroupVersionResource, _ string) schema.GroupVersionKind {
-	for v := range i.write.of.Resource.Info().Versions {
-		if resourceOf(i.write.of.Resource, v) != resource {
+	for k, v := range i.served() {
+		if resourceOf(k, v) != resource {
 			continue
 		}
 		if i.kind != i.write.of.Resource {
 			return kindOf(i.kind, i.write.of.Version) // a body, such as Scale, has one version
 		}
-		return kindOf(i.kind, v)
+		return kindOf(k, v)
 	}
 	return schema.GroupVersionKind{}
 }
