@@ -217,7 +217,7 @@ var raw = map[string]func(http.ResponseWriter, *http.Request, *hooks){
 		_, _ = w.Write([]byte(`{"kind":"Status","apiVersion":"v1","status":"Failure","message":"a status","reason":"Forbidden","code":403}`))
 	},
 	"redirect": func(w http.ResponseWriter, r *http.Request, h *hooks) {
-		http.Redirect(w, r, h.server.URL+"/allow", 307)
+		http.Redirect(w, r, h.server.URL+"/allow", http.StatusTemporaryRedirect)
 	},
 	"cut": func(http.ResponseWriter, *http.Request, *hooks) { panic(http.ErrAbortHandler) },
 	"hang": func(_ http.ResponseWriter, r *http.Request, h *hooks) {
