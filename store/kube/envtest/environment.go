@@ -6,6 +6,7 @@ import (
 	"flag"
 	"fmt"
 	"maps"
+	"net/http"
 	"os"
 	"slices"
 	"strings"
@@ -92,7 +93,13 @@ type Environment struct {
 	// kube-controller-manager. A real environment of envtest does not: the namespace stays in phase Terminating.
 	NamespaceDeletion bool
 
-	ownKubeConfig bool // KubeConfig was set by Start
+	// WebhookHandler, if not nil, answers all admission webhooks in place of a server at their address. No socket is opened, so
+	// that webhooks work in a testing/synctest bubble. The method WebhookMux of controller-runtime's webhook.DefaultServer
+	// returns one. Webhooks of conversions are still called at their address.
+	WebhookHandler http.Handler
+
+	ownKubeConfig bool   // KubeConfig was set by Start
+	endWebhooks   func() // ends WebhookHandler, or is nil
 }
 
 // API returns the API behind the environment, with its faults, requests, forks and verdicts, or nil unless the environment
@@ -138,6 +145,11 @@ func (te *Environment) startControlPlane() error {
 	server.door = door{
 		inProcess: te.InProcess, tb: te.TB, options: te.Options,
 		controllers: cluster.Options{GarbageCollection: te.GarbageCollection, NamespaceDeletion: te.NamespaceDeletion},
+	}
+	if te.WebhookHandler != nil {
+		var p *pipes
+		p, te.endWebhooks = servePipes(te.WebhookHandler, func() string { return te.WebhookInstallOptions.LocalServingCertDir })
+		server.door.controllers.Dial = p.dial
 	}
 	if te.AttachControlPlaneOutput || os.Getenv("KUBEBUILDER_ATTACH_CONTROL_PLANE_OUTPUT") == "true" {
 		te.AttachControlPlaneOutput = true
@@ -228,7 +240,11 @@ func (te *Environment) Stop() error {
 	if te.useExistingCluster() {
 		return err
 	}
-	return errors.Join(err, te.ControlPlane.Stop())
+	err = errors.Join(err, te.ControlPlane.Stop())
+	if te.endWebhooks != nil {
+		te.endWebhooks()
+	}
+	return err
 }
 
 // AddUser adds a user; see ControlPlane.AddUser.
