@@ -4,6 +4,7 @@
 //
 //	go run ./examples/kube -kubeconfig /tmp/kube.yaml                       # all kinds of client-go
 //	go run ./examples/kube -crds config/crd/bases -load testdata/cluster    # and the ones of a controller
+//	go run ./examples/kube -cluster -listen 127.0.0.1:8080                  # with namespaces, webhooks and a garbage collector
 //	go run ./examples/kube -kinds '' -crds config/crd/bases                 # only these, and Leases
 package main
 
@@ -20,8 +21,9 @@ import (
 func main() {
 	var f kinds.Flags
 	f.Register(flag.CommandLine, "client-go")
+	f.RegisterCluster(flag.CommandLine)
 	memory.Main("kube", func() (memory.More, error) {
 		all, err := f.Kinds()
-		return memory.More{Kinds: all, Run: []func(context.Context, *httpapi.API){crd.Run}, Fixtures: f.Definitions()}, err
+		return memory.More{Kinds: all, Run: []func(context.Context, *httpapi.API){crd.Run}, Fixtures: f.Definitions(), Apply: f.Apply}, err
 	})
 }

@@ -2,8 +2,10 @@ package main
 
 import (
 	"flag"
+	"net/http"
 	"os"
 	"path/filepath"
+	"strconv"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -63,4 +65,27 @@ func TestFlagsChooseTheKinds(t *testing.T) {
 	require.NoError(t, err)
 	_, err = f.Kinds()
 	assert.EqualError(t, err, `-kinds: got "openshift", want client-go or nothing`)
+}
+
+func TestFlagSaysWhatTheServerDoes(t *testing.T) {
+	var f kinds.Flags
+	set := flag.NewFlagSet("kube", flag.ContinueOnError)
+	f.Register(set, "client-go")
+	f.RegisterCluster(set)
+	for _, on := range []bool{false, true} {
+		require.NoError(t, set.Parse([]string{"-cluster=" + strconv.FormatBool(on)}))
+		all, err := f.Kinds()
+		require.NoError(t, err)
+		opts := httpapi.Options{Kinds: all}
+		require.NoError(t, f.Apply(&opts))
+		api := apitest.New(t, apitest.Options{API: opts})
+		for path, exists := range map[string]bool{"/api/v1/namespaces/default": on, "/api/v1/namespaces/default/services/kubernetes": on} {
+			req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, api.Host()+path, nil)
+			require.NoError(t, err)
+			resp, err := api.Transport().RoundTrip(req)
+			require.NoError(t, err)
+			assert.NoError(t, resp.Body.Close())
+			assert.Equal(t, exists, resp.StatusCode == http.StatusOK, path)
+		}
+	}
 }

@@ -4,7 +4,7 @@
 // with controller-runtime's envtest.
 //
 //	go test ./...    # in memory
-//	go run ./cmd -kubeconfig $KUBECONFIG -webhooks=false
+//	go run ./cmd -kubeconfig $KUBECONFIG -webhooks=false -namespace default
 package main
 
 import (
@@ -24,15 +24,16 @@ import (
 
 func main() {
 	webhooks := flag.Bool("webhooks", true, "serve the webhook, with the certificate that controller-runtime expects")
+	namespace := flag.String("namespace", "", "hold the election in this `namespace`; outside of a cluster it must be set")
 	flag.Parse()
 	ctrl.SetLogger(zap.New())
-	if err := run(*webhooks); err != nil {
+	if err := run(*webhooks, *namespace); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
 }
 
-func run(webhooks bool) error {
+func run(webhooks bool, namespace string) error {
 	s := runtime.NewScheme()
 	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, webv1.AddToScheme} {
 		if err := add(s); err != nil {
@@ -44,7 +45,7 @@ func run(webhooks bool) error {
 		return err
 	}
 	mgr, err := ctrl.NewManager(config, ctrl.Options{
-		Scheme: s, LeaderElection: true, LeaderElectionID: "website.web.example.com", LeaderElectionReleaseOnCancel: true,
+		Scheme: s, LeaderElection: true, LeaderElectionID: "website.web.example.com", LeaderElectionNamespace: namespace, LeaderElectionReleaseOnCancel: true,
 	})
 	if err != nil {
 		return err

@@ -50,6 +50,8 @@ type More struct {
 	Run []func(context.Context, *httpapi.API)
 	// Fixtures are loaded at the start, unless the state of -load has their objects.
 	Fixtures []fixture.Source
+	// Apply, if not nil, adds what the server does to its options.
+	Apply func(*httpapi.Options) error
 }
 
 // Main runs the program of this name. It registers the flags, and calls more, if it is not nil, once they are read.
@@ -96,6 +98,11 @@ func run(ctx context.Context, out io.Writer, c config) error {
 	}
 	opts := front.API()
 	opts.Run = more.Run
+	if more.Apply != nil {
+		if err := more.Apply(&opts); err != nil {
+			return err
+		}
+	}
 	served, err := newServed(c, opts, more.Fixtures...)
 	if err != nil {
 		return err

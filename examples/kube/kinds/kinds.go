@@ -8,16 +8,19 @@ import (
 
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 
+	"github.com/kubecoord/kubecoord/httpapi"
 	"github.com/kubecoord/kubecoord/store"
 	"github.com/kubecoord/kubecoord/store/fixture"
+	"github.com/kubecoord/kubecoord/store/kube/cluster"
 	"github.com/kubecoord/kubecoord/store/kube/crd"
 	"github.com/kubecoord/kubecoord/store/kube/scheme"
 )
 
-// Flags are the flags -kinds and -crds.
+// Flags are the flags -kinds, -crds and -cluster.
 type Flags struct {
-	of   string
-	crds string
+	of      string
+	crds    string
+	cluster bool
 }
 
 // Register adds the flags. of is the default of -kinds.
@@ -39,6 +42,21 @@ func (f *Flags) Kinds() (all []store.AnyKind, err error) {
 		return nil, fmt.Errorf("-kinds: got %q, want client-go or nothing", f.of)
 	}
 	return append(all, crd.Definitions()), nil
+}
+
+// RegisterCluster adds the flag -cluster.
+func (f *Flags) RegisterCluster(set *flag.FlagSet) {
+	set.BoolVar(&f.cluster, "cluster", false, "do what a kube-apiserver, the garbage collector and the namespace controller do, such as namespaces and webhooks")
+}
+
+// Apply adds what the flag -cluster asks for to the options of an API.
+func (f *Flags) Apply(api *httpapi.Options) error {
+	if !f.cluster {
+		return nil
+	}
+	o := cluster.Bare()
+	o.GarbageCollection, o.NamespaceDeletion = true, true
+	return o.Apply(api)
 }
 
 // Fixed returns the kinds to serve from the first moment on a store that lasts: those of Kinds if one of the flags is set, and those
