@@ -9,6 +9,7 @@ import (
 	"slices"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
@@ -17,6 +18,7 @@ import (
 	"github.com/kubecoord/kubecoord/httpapi"
 	"github.com/kubecoord/kubecoord/internal/test/exchange"
 	"github.com/kubecoord/kubecoord/store"
+	"github.com/kubecoord/kubecoord/store/clock"
 	"github.com/kubecoord/kubecoord/store/kube/cluster"
 	"github.com/kubecoord/kubecoord/store/kube/crd"
 	"github.com/kubecoord/kubecoord/store/kube/scheme"
@@ -28,8 +30,9 @@ const (
 	table       = "differences.md"
 )
 
-// newServer returns a server in memory that does what a kube-apiserver does, with RBAC, and the two controllers if asked.
-func newServer(t *testing.T, controllers bool) *httpapi.API {
+// newServer returns a server in memory that does what a kube-apiserver does, with RBAC, and the two controllers if asked. Nil is
+// the clock of the machine.
+func newServer(t *testing.T, controllers bool, c clock.Clock) *httpapi.API {
 	t.Helper()
 	klog.LogToStderr(false) // upstream's webhooks log each failure
 	klog.SetOutput(io.Discard)
@@ -52,7 +55,7 @@ func newServer(t *testing.T, controllers bool) *httpapi.API {
 		Tokens: cluster.Tokens{Issuer: "https://127.0.0.1:8443/"},
 	}
 	require.NoError(t, does.Apply(&options))
-	st := store.New(store.Options{})
+	st := store.New(store.Options{Clock: c})
 	t.Cleanup(st.Close)
 	api := httpapi.New(st, options)
 	t.Cleanup(api.Close)
@@ -65,7 +68,8 @@ func TestAnswersEqualThoseOfKubeAPIServer(t *testing.T) {
 	require.NoError(t, err)
 	known, err := exchange.ParseReasons(string(data))
 	require.NoError(t, err)
-	servers := map[bool]*httpapi.API{false: newServer(t, false), true: newServer(t, true)}
+	moved := clock.NewManual(time.Now()) // by hand, whenever a conversion hangs
+	servers := map[string]*httpapi.API{"": newServer(t, false, nil), "controllers": newServer(t, true, nil), "moved": newServer(t, false, moved)}
 	var mu sync.Mutex
 	explained := exchange.Explained{}
 	t.Run("all", func(t *testing.T) {
@@ -74,7 +78,15 @@ func TestAnswersEqualThoseOfKubeAPIServer(t *testing.T) {
 				t.Parallel()
 				want, err := exchange.LoadAnswers(recorded, s.Name)
 				require.NoError(t, err)
-				player := &Player{Transport: servers[s.Controllers].Transport(), URL: "http://test", ID: runID(), Events: events(want)}
+				player := &Player{URL: "http://test", ID: runID(), Events: events(want)}
+				server := ""
+				switch {
+				case s.Controllers:
+					server = "controllers"
+				case s.Name == "conversions":
+					server, player.Hung = "moved", func() { moved.FastForward(30 * time.Second) }
+				}
+				player.Transport = servers[server].Transport()
 				got, err := player.Play(t.Context(), s)
 				require.NoError(t, err)
 				mu.Lock()
