@@ -2,7 +2,6 @@ package assets
 
 import (
 	"compress/gzip"
-	"encoding/json"
 	"fmt"
 	"io"
 	"os"
@@ -17,6 +16,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
+
+	"github.com/kubecoord/kubecoord/internal/test/clients/internal/ginkgo"
 )
 
 const pkg = "sigs.k8s.io/controller-runtime/pkg/"
@@ -67,74 +68,32 @@ func TestSuitesOfEnvtestPass(t *testing.T) {
 	require.NoError(t, err)
 	for name, want := range specs() {
 		t.Run(name, func(t *testing.T) {
+			results := ginkgo.Run(t, pkg+name, func(source string) (string, []string) {
+				return executable(t, source), []string{"KUBEBUILDER_ASSETS=" + dir}
+			})
 			passed := 0
-			for spec, state := range runSuite(t, pkg+name, dir) {
-				switch state {
-				case "passed":
+			for spec, r := range results {
+				if r.State == "passed" {
 					passed++
-				case "pending", "skipped":
-				default:
-					assert.Fail(t, spec, "%s", state)
 				}
+				assert.False(t, r.Failed(), "%s: %s %s", spec, r.State, r.Message)
 			}
 			assert.Equal(t, want, passed, "specs that pass")
 		})
 	}
 }
 
-// runSuite runs the suite of a package in a copy of its folder, whose scripts can be executed there, and returns the states of its
-// specs.
-func runSuite(t *testing.T, pkg, assets string) map[string]string {
+// executable copies the folder of a package, and makes its scripts executable: in the module cache they are not.
+func executable(t *testing.T, source string) string {
 	t.Helper()
-	dir := t.TempDir()
-	binary, report := filepath.Join(dir, "suite.test"), filepath.Join(dir, "report.json")
-	out, err := exec.CommandContext(t.Context(), "go", "test", "-c", "-o", binary, pkg).CombinedOutput()
-	if err != nil && strings.Contains(string(out), "dial tcp") {
-		t.Skipf("the modules of the suite are not on this machine, and there is no network: %s", out)
-	}
-	require.NoError(t, err, "%s", out)
-	source, err := exec.CommandContext(t.Context(), "go", "list", "-f", "{{.Dir}}", pkg).Output()
-	require.NoError(t, err)
-	work := filepath.Join(dir, "work")
-	require.NoError(t, os.CopyFS(work, os.DirFS(strings.TrimSpace(string(source)))))
-	scripts, err := filepath.Glob(filepath.Join(work, "testdata", "*.sh"))
+	dir := filepath.Join(t.TempDir(), "work")
+	require.NoError(t, os.CopyFS(dir, os.DirFS(source)))
+	scripts, err := filepath.Glob(filepath.Join(dir, "testdata", "*.sh"))
 	require.NoError(t, err)
 	for _, script := range scripts {
 		require.NoError(t, os.Chmod(script, 0o755))
 	}
-	cmd := exec.CommandContext(t.Context(), binary, "-ginkgo.no-color", "-ginkgo.json-report="+report)
-	cmd.Dir, cmd.Env = work, append(os.Environ(), "KUBEBUILDER_ASSETS="+assets)
-	out, err = cmd.CombinedOutput()
-	data, missing := os.ReadFile(report)
-	require.NoError(t, missing, "%v: %s", err, out)
-	return states(t, data)
-}
-
-// states reads a report of ginkgo: the states of specs, with the message of a failure.
-func states(t *testing.T, data []byte) map[string]string {
-	t.Helper()
-	var reports []struct {
-		SpecReports []struct {
-			ContainerHierarchyTexts           []string
-			LeafNodeType, LeafNodeText, State string
-			Failure                           struct{ Message string }
-		}
-	}
-	require.NoError(t, json.Unmarshal(data, &reports))
-	all := map[string]string{}
-	for _, r := range reports {
-		for _, s := range r.SpecReports {
-			if s.LeafNodeType != "It" && s.State == "passed" {
-				continue
-			}
-			name := strings.Join(append(s.ContainerHierarchyTexts, s.LeafNodeType, s.LeafNodeText), " / ")
-			for all[name] != "" { // upstream has specs with the same text
-				name += " again"
-			}
-			all[name] = strings.TrimSpace(s.State + " " + s.Failure.Message)
-		}
-	}
-	return all
+	return dir
 }
 
 // The oldest version of controller-runtime that is supported, and one in the middle. The newest is the one of the suites above.
