@@ -33,8 +33,7 @@ func (r *Resource) asks(ctx context.Context, req *Request) {
 // asked reports whether the Admission decides about a request.
 func (r *Resource) asked(req *Request) bool { return r.st.admission != nil && !req.asking.silent }
 
-// attributes describes the write of an object of the kind k. It keeps req, so callers pass a copy: a request that nobody is asked
-// about needs no memory of its own.
+// attributes describes the write of an object of the kind k.
 func (req *Request) attributes(k *kinds.Kind, o, old kinds.Object) *kinds.Attributes {
 	a := &kinds.Attributes{
 		Operation: kinds.OperationUpdate, Resource: req.asking.resource, ResourceVersion: req.asking.version,
@@ -70,8 +69,8 @@ func (r *Resource) admit(o kinds.Object, current *Item, req *Request) (kinds.Obj
 		return o, nil
 	}
 	o = r.Kind.Copy(o)
-	managers, asked := o.GetObjectMeta().ManagedFields, *req
-	a := asked.attributes(r.Kind, o, r.copyOf(current))
+	managers := o.GetObjectMeta().ManagedFields
+	a := req.attributes(r.Kind, o, r.copyOf(current))
 	if err := r.st.admission.Admit(req.asking.ctx, a); err != nil {
 		return nil, err
 	}
@@ -122,8 +121,7 @@ func (r *Resource) mayDelete(current *Item, req *Request, opts kinds.DeleteOptio
 	} else if asked := opts.GracePeriodSeconds; asked != nil && *asked < 0 {
 		opts.GracePeriodSeconds = new(int64(1))
 	}
-	asked := *req
-	a := asked.attributes(r.Kind, nil, r.copyOf(current))
+	a := req.attributes(r.Kind, nil, r.copyOf(current))
 	a.Operation, a.Options, a.DryRun = kinds.OperationDelete, opts, kinds.IsDryRun(opts.DryRun)
 	if req.asking.nameless {
 		a.Name = ""

@@ -97,11 +97,7 @@ func (c deletion) plan(r *Resource, current *Item, req Request) (w write, err er
 	}
 	w = write{key: current.key(), old: current, answer: current, done: kinds.IsDryRun(opts.DryRun)}
 	if r.asked(&req) && !r.passed(current, opts) {
-		told := opts
-		if seconds, graceful, _ := r.grace(current, opts); graceful {
-			told.GracePeriodSeconds = &seconds // as upstream: the default of the kind is filled in
-		}
-		if err := r.mayDelete(current, &req, told); err != nil {
+		if err := r.mayDelete(current, &req, opts); err != nil {
 			return w, err
 		}
 	}

@@ -1,10 +1,13 @@
 package exchange
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/kubecoord/kubecoord/internal/test/stanza"
 )
 
 // Difference is one point in which two answers to a request differ.
@@ -208,59 +211,21 @@ func (r Reasons) Explain(d Difference) *Reason {
 	return nil
 }
 
-// ParseReasons reads the format of reasons.txt.
+// ParseReasons reads the format of reasons.txt. A stanza has a why; each other member matches all if it is missing.
 func ParseReasons(data string) (Reasons, error) {
+	stanzas, err := stanza.Parse("reasons.txt", data, []string{"why"}, []string{"resources", "steps", "path", "want", "got"})
+	if err != nil {
+		return nil, err
+	}
 	var list Reasons
-	line := 1
-	for block := range strings.SplitSeq(data, "\n\n") {
-		r, err := parseReason(block)
-		if err != nil {
-			return nil, fmt.Errorf("reasons.txt: stanza at line %d: %w", line, err)
+	for _, s := range stanzas {
+		matching := func(member string) *regexp.Regexp {
+			return stanza.Wildcards(strings.Split(cmp.Or(s.Members[member], "*"), " | ")...)
 		}
-		if r != nil {
-			r.Line = line
-			list = append(list, r)
-		}
-		line += strings.Count(block, "\n") + 2
+		list = append(list, &Reason{
+			Line: s.Line, Why: s.Members["why"],
+			resources: matching("resources"), steps: matching("steps"), path: matching("path"), want: matching("want"), got: matching("got"),
+		})
 	}
 	return list, nil
-}
-
-// parseReason returns nil for a block of comments.
-func parseReason(block string) (*Reason, error) {
-	members := map[string]string{}
-	for line := range strings.Lines(block) {
-		line = strings.TrimSpace(line)
-		if line == "" || strings.HasPrefix(line, "#") {
-			continue
-		}
-		name, value, _ := strings.Cut(line, " ")
-		if !slices.Contains([]string{"resources", "steps", "path", "want", "got", "why"}, name) || members[name] != "" {
-			return nil, fmt.Errorf("member %s is unknown or there twice", name)
-		}
-		members[name] = strings.TrimSpace(value)
-	}
-	if len(members) == 0 {
-		return nil, nil
-	}
-	if members["why"] == "" {
-		return nil, fmt.Errorf("no why")
-	}
-	r := &Reason{Why: members["why"]}
-	for name, to := range map[string]**regexp.Regexp{"resources": &r.resources, "steps": &r.steps, "path": &r.path, "want": &r.want, "got": &r.got} {
-		*to = wildcards(members[name])
-	}
-	return r, nil
-}
-
-// wildcards returns an expression for patterns separated by " | ", in which * stands for any text. No pattern matches all.
-func wildcards(patterns string) *regexp.Regexp {
-	if patterns == "" {
-		patterns = "*"
-	}
-	var forms []string
-	for p := range strings.SplitSeq(patterns, " | ") {
-		forms = append(forms, strings.ReplaceAll(regexp.QuoteMeta(p), `\*`, `.*`))
-	}
-	return regexp.MustCompile(`(?s)^(` + strings.Join(forms, "|") + `)$`)
 }

@@ -68,7 +68,7 @@ func Run(ctx context.Context, api *httpapi.API) {
 	if err != nil {
 		return // cannot be: the kind has no Go type
 	}
-	for ev, err := range objects.In(c.st).Follow(ctx, store.WatchOptions{}) {
+	for ev, err := range objects.In(c.st).Follow(ctx, store.WatchOptions{Shared: true}) {
 		if err != nil {
 			return // ctx has ended, or the store is closed
 		}

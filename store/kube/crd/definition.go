@@ -49,11 +49,11 @@ func Kinds(crds ...*apiextensionsv1.CustomResourceDefinition) ([]store.AnyKind, 
 
 // newKind validates a definition with defaults and accepted names as a create of it does, and returns its kind.
 func newKind(crd *apiextensionsv1.CustomResourceDefinition) (*kind, error) {
-	created := crd.DeepCopy()
+	created := *crd
 	created.Status = apiextensionsv1.CustomResourceDefinitionStatus{}
-	addStoredVersion(created)
+	addStoredVersion(&created)
 	internal := &apiextensions.CustomResourceDefinition{}
-	if err := apiextensionsv1.Convert_v1_CustomResourceDefinition_To_apiextensions_CustomResourceDefinition(created, internal, nil); err != nil {
+	if err := apiextensionsv1.Convert_v1_CustomResourceDefinition_To_apiextensions_CustomResourceDefinition(&created, internal, nil); err != nil {
 		return nil, err
 	}
 	errs := guarded(func() field.ErrorList {

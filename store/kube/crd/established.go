@@ -41,12 +41,14 @@ func Establish(crd *apiextensionsv1.CustomResourceDefinition, manager string) (*
 	if err != nil {
 		return nil, fmt.Errorf("crd: CustomResourceDefinition %q: %w", crd.Name, err)
 	}
-	crd = crd.DeepCopy()
-	apiextensionsv1.SetObjectDefaults_CustomResourceDefinition(crd)
-	crd.ObjectMeta = metav1.ObjectMeta{
-		Name: crd.Name, Labels: crd.Labels, Annotations: crd.Annotations, Finalizers: crd.Finalizers,
+	crd = &apiextensionsv1.CustomResourceDefinition{
+		TypeMeta: crd.TypeMeta,
+		ObjectMeta: metav1.ObjectMeta{
+			Name: crd.Name, Labels: maps.Clone(crd.Labels), Annotations: maps.Clone(crd.Annotations), Finalizers: slices.Clone(crd.Finalizers),
+		},
+		Spec:   k.crd.Spec, // with the defaults
+		Status: apiextensionsv1.CustomResourceDefinitionStatus{AcceptedNames: k.crd.Spec.Names},
 	}
-	crd.Status = apiextensionsv1.CustomResourceDefinitionStatus{AcceptedNames: crd.Spec.Names}
 	addStoredVersion(crd)
 	setEstablished(crd, time.Time{})
 	doc, err := tree(crd)

@@ -113,16 +113,12 @@ func (s *APIServer) prepareCertificates() (err error) {
 	if _, err := os.Stat(file); !errors.Is(err, os.ErrNotExist) {
 		return err
 	}
-	authority, err := newAuthority("envtest-environment")
+	own, err := serverCertFor(s.SecureServing.Address)
 	if err != nil {
 		return err
 	}
-	cert, key, err := authority.serving(s.SecureServing.Address)
-	if err != nil {
-		return err
-	}
-	s.SecureServing.CA = authority.pem()
-	return errors.Join(os.WriteFile(file, cert, 0o640), os.WriteFile(filepath.Join(s.CertDir, "apiserver.key"), key, 0o640))
+	s.SecureServing.CA = own.ca
+	return own.write(s.CertDir, "apiserver.crt", "apiserver.key")
 }
 
 // prepareFlags starts the Authn, and returns the flags.

@@ -7,8 +7,13 @@ import (
 	"crypto/x509"
 	"crypto/x509/pkix"
 	"encoding/pem"
+	"errors"
 	"math/big"
 	"net"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
 	"time"
 )
 
@@ -55,6 +60,36 @@ func certificatePEM(der []byte) []byte {
 func keyPEM(key *ecdsa.PrivateKey) ([]byte, error) {
 	der, err := x509.MarshalPKCS8PrivateKey(key)
 	return pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der}), err
+}
+
+// serverCert is the certificate of a server, its key, and the certificate of the authority that signed it, as PEM.
+type serverCert struct{ cert, key, ca []byte }
+
+// serverCertFor returns a certificate for a server with these host names and addresses, and localhost. All servers on the
+// loopback share one: whoever has its key is in this process already.
+func serverCertFor(hosts ...string) (serverCert, error) {
+	if slices.ContainsFunc(hosts, func(host string) bool {
+		return host != "" && host != "localhost" && host != "127.0.0.1" && host != "::1"
+	}) {
+		return newServerCert(hosts...)
+	}
+	return loopbackCert()
+}
+
+var loopbackCert = sync.OnceValues(func() (serverCert, error) { return newServerCert() })
+
+func newServerCert(hosts ...string) (serverCert, error) {
+	authority, err := newAuthority("envtest-environment")
+	if err != nil {
+		return serverCert{}, err
+	}
+	cert, key, err := authority.serving(hosts...)
+	return serverCert{cert, key, authority.pem()}, err
+}
+
+// write writes the certificate and the key to files of a directory.
+func (c serverCert) write(dir, cert, key string) error {
+	return errors.Join(os.WriteFile(filepath.Join(dir, cert), c.cert, 0o640), os.WriteFile(filepath.Join(dir, key), c.key, 0o640))
 }
 
 // serving returns a certificate for a server with these host names and addresses, and localhost.

@@ -151,12 +151,16 @@ func injectConversion(crds []*apiextensionsv1.CustomResourceDefinition, types *r
 		return err
 	}
 	url := "https://" + address + "/convert"
-	convert := convertibles(types)
+	kinds := map[schema.GroupKind]bool{}
+	for _, crd := range crds {
+		kinds[kindOf(crd)] = true
+	}
+	convert := convertibles(types, kinds)
 	for _, crd := range crds {
 		if crd.Spec.PreserveUnknownFields {
 			continue
 		}
-		if !webhooks.IgnoreSchemeConvertible && !convert[schema.GroupKind{Group: crd.Spec.Group, Kind: crd.Spec.Names.Kind}] {
+		if !webhooks.IgnoreSchemeConvertible && !convert[kindOf(crd)] {
 			crd.Spec.Conversion = nil // as generated, the definition names a service
 			continue
 		}

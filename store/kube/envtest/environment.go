@@ -115,6 +115,12 @@ func (te *Environment) API() *apitest.API {
 // Start starts the API server, installs the definitions and the webhooks, and returns the configuration for clients with all
 // rights. If it fails, Stop must still be called.
 func (te *Environment) Start() (*rest.Config, error) {
+	o := &te.CRDInstallOptions
+	o.CRDs = merged(o.CRDs, te.CRDs)
+	o.Paths = slices.Compact(slices.Sorted(slices.Values(slices.Concat(o.Paths, te.CRDDirectoryPaths))))
+	o.ErrorIfPathMissing = te.ErrorIfCRDPathMissing
+	var found reading
+	defer found.done.Wait()
 	if te.useExistingCluster() {
 		if te.Config == nil {
 			cfg, err := existingConfig()
@@ -123,8 +129,11 @@ func (te *Environment) Start() (*rest.Config, error) {
 			}
 			te.Config = cfg
 		}
-	} else if err := te.startControlPlane(); err != nil {
-		return nil, fmt.Errorf("unable to start control plane itself: %w", err)
+	} else {
+		found.begin(*o)
+		if err := te.startControlPlane(); err != nil {
+			return nil, fmt.Errorf("unable to start control plane itself: %w", err)
+		}
 	}
 	if te.ownKubeConfig || len(te.KubeConfig) == 0 && !te.InProcess {
 		content, err := kubeconfigOf(te.Config)
@@ -136,7 +145,7 @@ func (te *Environment) Start() (*rest.Config, error) {
 	if te.Scheme == nil {
 		te.Scheme = clientgoscheme.Scheme
 	}
-	return te.install()
+	return te.install(&found)
 }
 
 // startControlPlane starts the API server and sets Config.
@@ -176,7 +185,7 @@ func (te *Environment) startControlPlane() error {
 }
 
 // install installs definitions, webhooks and fixtures.
-func (te *Environment) install() (*rest.Config, error) {
+func (te *Environment) install(found *reading) (*rest.Config, error) {
 	// The certificate for the webhooks is a part of the definitions with a conversion webhook.
 	if err := te.WebhookInstallOptions.PrepWithoutInstalling(); err != nil {
 		return nil, err
@@ -185,15 +194,10 @@ func (te *Environment) install() (*rest.Config, error) {
 	if o.Scheme == nil {
 		o.Scheme = te.Scheme
 	}
-	o.CRDs = merged(o.CRDs, te.CRDs)
-	paths := slices.Concat(o.Paths, te.CRDDirectoryPaths)
-	slices.Sort(paths)
-	o.Paths = slices.Compact(paths)
-	o.ErrorIfPathMissing = te.ErrorIfCRDPathMissing
 	o.WebhookOptions = te.WebhookInstallOptions
 	installed := false
 	if api := te.API(); api != nil {
-		te.CRDs, installed = installAtOnce(api.Handler(), *o)
+		te.CRDs, installed = installAtOnce(api.Handler(), *o, found)
 	}
 	if !installed {
 		crds, err := InstallCRDs(te.Config, *o)

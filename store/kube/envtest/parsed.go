@@ -1,9 +1,10 @@
 package envtest
 
 import (
+	"bytes"
 	"context"
-	"crypto/sha256"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -27,32 +28,53 @@ type definition struct {
 
 // parsedFiles remembers the definitions of files by their content.
 type parsedFiles struct {
+	buffers sync.Pool // of *bytes.Buffer: files are read again by each Start
+
 	mu     sync.Mutex // guards byText
-	byText map[[sha256.Size]byte]func() ([]*definition, error)
+	byText map[string]func() ([]*definition, error)
 }
 
 // parsed is the memory of the process.
 var parsed = sync.OnceValue(func() *parsedFiles {
-	return &parsedFiles{byText: map[[sha256.Size]byte]func() ([]*definition, error){}}
+	return &parsedFiles{
+		buffers: sync.Pool{New: func() any { return new(bytes.Buffer) }},
+		byText:  map[string]func() ([]*definition, error){},
+	}
 })
 
 // maxParsed is the number of files that are remembered. Beyond it all are forgotten.
 const maxParsed = 1000
 
 // of returns the definitions in a file. Other documents are passed over.
-func (p *parsedFiles) of(text []byte) ([]*definition, error) {
-	key := sha256.Sum256(text)
-	p.mu.Lock()
-	parse := p.byText[key]
-	if parse == nil {
-		parse = sync.OnceValues(func() ([]*definition, error) { return parseDefinitions(text) })
-		if len(p.byText) >= maxParsed {
-			clear(p.byText)
-		}
-		p.byText[key] = parse
+func (p *parsedFiles) of(name string) ([]*definition, error) {
+	file, err := os.Open(filepath.Clean(name))
+	if err != nil {
+		return nil, err
 	}
-	p.mu.Unlock()
-	return parse()
+	defer file.Close()
+	buffer := p.buffers.Get().(*bytes.Buffer)
+	defer p.buffers.Put(buffer)
+	buffer.Reset()
+	if _, err := buffer.ReadFrom(file); err != nil {
+		return nil, err
+	}
+	return p.parse(buffer.Bytes())()
+}
+
+// parse returns the function that parses a text once. The text may change afterwards.
+func (p *parsedFiles) parse(text []byte) func() ([]*definition, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if parse := p.byText[string(text)]; parse != nil {
+		return parse
+	}
+	own := string(text)
+	parse := sync.OnceValues(func() ([]*definition, error) { return parseDefinitions([]byte(own)) })
+	if len(p.byText) >= maxParsed {
+		clear(p.byText)
+	}
+	p.byText[own] = parse
+	return parse
 }
 
 func parseDefinitions(text []byte) (out []*definition, err error) {
@@ -92,11 +114,7 @@ func definitionsAt(path string) (out []*definition, err error) {
 	}
 	found, errs := make([][]*definition, len(files)), make([]error, len(files))
 	atOnce(len(files), func(i int) {
-		text, err := os.ReadFile(files[i])
-		if err == nil {
-			found[i], err = parsed().of(text)
-		}
-		errs[i] = err
+		found[i], errs[i] = parsed().of(files[i])
 	})
 	for i, err := range errs {
 		if err != nil {
@@ -119,31 +137,50 @@ func atOnce(n int, f func(int)) {
 // installAtOnce installs definitions in a new API without requests. It reports whether it has: requests have to install
 // definitions with conversion webhooks, of groups that belong to Kubernetes, and ones with a mistake, which their answers
 // describe.
-func installAtOnce(api *httpapi.API, o CRDInstallOptions) ([]*apiextensionsv1.CustomResourceDefinition, bool) {
-	var all []*definition
-	for _, path := range o.Paths {
-		found, err := definitionsAt(path)
-		if err != nil {
-			if os.IsNotExist(err) && !o.ErrorIfPathMissing {
-				continue
-			}
-			return nil, false
-		}
-		all = append(all, found...)
-	}
-	for _, of := range o.CRDs {
-		all = append(all, newDefinition(of))
-	}
-	if len(o.WebhookOptions.LocalServingCAData) == 0 || o.WebhookOptions.IgnoreSchemeConvertible || twice(all) || convert(all, o.Scheme) {
+func installAtOnce(api *httpapi.API, o CRDInstallOptions, found *reading) ([]*apiextensionsv1.CustomResourceDefinition, bool) {
+	found.done.Wait()
+	all := found.all
+	if len(o.WebhookOptions.LocalServingCAData) == 0 || o.WebhookOptions.IgnoreSchemeConvertible ||
+		found.failed || twice(all) || convert(all, o.Scheme) {
 		return nil, false
 	}
-	ready, failed := make([]*crd.Established, len(all)), make([]error, len(all))
-	atOnce(len(all), func(i int) { ready[i], failed[i] = all[i].established() })
-	if slices.ContainsFunc(failed, func(err error) bool { return err != nil }) {
-		return nil, false
-	}
-	crds, err := crd.Install(context.Background(), api, ready...)
+	crds, err := crd.Install(context.Background(), api, found.ready...)
 	return crds, err == nil
+}
+
+// reading are the definitions of an environment. In the first Start of a process they take longest, so they are read beside the
+// start of the server.
+type reading struct {
+	done   sync.WaitGroup // guards all below
+	all    []*definition
+	ready  []*crd.Established
+	failed bool // requests find and report the mistake
+}
+
+// begin reads the definitions and establishes them, until done.
+func (r *reading) begin(o CRDInstallOptions) {
+	r.done.Go(func() {
+		for _, path := range o.Paths {
+			found, err := definitionsAt(path)
+			if err != nil && (o.ErrorIfPathMissing || !os.IsNotExist(err)) {
+				r.failed = true
+				return
+			}
+			r.all = append(r.all, found...)
+		}
+		for _, of := range o.CRDs {
+			r.all = append(r.all, newDefinition(of))
+		}
+		errs := make([]error, len(r.all))
+		r.ready = make([]*crd.Established, len(r.all))
+		atOnce(len(r.all), func(i int) { r.ready[i], errs[i] = r.all[i].established() })
+		r.failed = slices.ContainsFunc(errs, func(err error) bool { return err != nil })
+	})
+}
+
+// kindOf returns the kind of a definition.
+func kindOf(of *apiextensionsv1.CustomResourceDefinition) schema.GroupKind {
+	return schema.GroupKind{Group: of.Spec.Group, Kind: of.Spec.Names.Kind}
 }
 
 // twice reports whether two definitions have the same name.
@@ -157,8 +194,9 @@ func twice(all []*definition) bool {
 
 // convert reports whether a definition gets a conversion webhook.
 func convert(all []*definition, types *runtime.Scheme) bool {
-	convertible := convertibles(types)
-	return slices.ContainsFunc(all, func(d *definition) bool {
-		return convertible[schema.GroupKind{Group: d.crd.Spec.Group, Kind: d.crd.Spec.Names.Kind}]
-	})
+	kinds := map[schema.GroupKind]bool{}
+	for _, d := range all {
+		kinds[kindOf(d.crd)] = true
+	}
+	return len(convertibles(types, kinds)) > 0
 }

@@ -21,12 +21,15 @@ func functionName(f any) string {
 	return ""
 }
 
-// convertibles returns the kinds in a scheme that have several versions, one of them the hub, all others spokes that convert
+// convertibles returns which of some kinds have several versions in a scheme, one of them the hub, all others spokes that convert
 // from it and to it. Hub and spoke are the interfaces of controller-runtime's package conversion, known by their methods.
-func convertibles(types *runtime.Scheme) map[schema.GroupKind]bool {
+func convertibles(types *runtime.Scheme, of map[schema.GroupKind]bool) map[schema.GroupKind]bool {
 	hubs, spokes, all := map[schema.GroupKind]int{}, map[schema.GroupKind]int{}, map[schema.GroupKind]int{}
 	for gvk, t := range types.AllKnownTypes() {
 		kind := gvk.GroupKind()
+		if !of[kind] {
+			continue
+		}
 		all[kind]++
 		switch ptr := reflect.PointerTo(t); {
 		case isHub(ptr):

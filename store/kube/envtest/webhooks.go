@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net"
 	"os"
-	"path/filepath"
 	"strconv"
 	"time"
 
@@ -104,21 +103,15 @@ func (o *WebhookInstallOptions) read(doc []byte) error {
 
 // prepareCertificate makes a directory with a certificate.
 func (o *WebhookInstallOptions) prepareCertificate() error {
-	authority, err := newAuthority("envtest-environment")
-	if err != nil {
-		return err
-	}
-	cert, key, err := authority.serving(o.LocalServingHost, o.LocalServingHostExternalName)
+	own, err := serverCertFor(o.LocalServingHost, o.LocalServingHostExternalName)
 	if err != nil {
 		return err
 	}
 	if o.LocalServingCertDir, err = os.MkdirTemp("", "envtest-serving-certs-"); err != nil {
 		return err
 	}
-	o.LocalServingCAData = authority.pem()
-	return errors.Join(
-		os.WriteFile(filepath.Join(o.LocalServingCertDir, "tls.crt"), cert, 0o640),
-		os.WriteFile(filepath.Join(o.LocalServingCertDir, "tls.key"), key, 0o640))
+	o.LocalServingCAData = own.ca
+	return own.write(o.LocalServingCertDir, "tls.crt", "tls.key")
 }
 
 // address returns the address of the server for webhooks, and chooses it if it is not set.

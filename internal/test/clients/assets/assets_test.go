@@ -1,7 +1,9 @@
 package assets
 
 import (
-	"encoding/json"
+	"compress/gzip"
+	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -14,6 +16,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
+
+	"github.com/kubecoord/kubecoord/internal/test/clients/internal/ginkgo"
 )
 
 const pkg = "sigs.k8s.io/controller-runtime/pkg/"
@@ -64,74 +68,32 @@ func TestSuitesOfEnvtestPass(t *testing.T) {
 	require.NoError(t, err)
 	for name, want := range specs() {
 		t.Run(name, func(t *testing.T) {
+			results := ginkgo.Run(t, pkg+name, func(source string) (string, []string) {
+				return executable(t, source), []string{"KUBEBUILDER_ASSETS=" + dir}
+			})
 			passed := 0
-			for spec, state := range runSuite(t, pkg+name, dir) {
-				switch state {
-				case "passed":
+			for spec, r := range results {
+				if r.State == "passed" {
 					passed++
-				case "pending", "skipped":
-				default:
-					assert.Fail(t, spec, "%s", state)
 				}
+				assert.False(t, r.Failed(), "%s: %s %s", spec, r.State, r.Message)
 			}
 			assert.Equal(t, want, passed, "specs that pass")
 		})
 	}
 }
 
-// runSuite runs the suite of a package in a copy of its folder, whose scripts can be executed there, and returns the states of its
-// specs.
-func runSuite(t *testing.T, pkg, assets string) map[string]string {
+// executable copies the folder of a package, and makes its scripts executable: in the module cache they are not.
+func executable(t *testing.T, source string) string {
 	t.Helper()
-	dir := t.TempDir()
-	binary, report := filepath.Join(dir, "suite.test"), filepath.Join(dir, "report.json")
-	out, err := exec.CommandContext(t.Context(), "go", "test", "-c", "-o", binary, pkg).CombinedOutput()
-	if err != nil && strings.Contains(string(out), "dial tcp") {
-		t.Skipf("the modules of the suite are not on this machine, and there is no network: %s", out)
-	}
-	require.NoError(t, err, "%s", out)
-	source, err := exec.CommandContext(t.Context(), "go", "list", "-f", "{{.Dir}}", pkg).Output()
-	require.NoError(t, err)
-	work := filepath.Join(dir, "work")
-	require.NoError(t, os.CopyFS(work, os.DirFS(strings.TrimSpace(string(source)))))
-	scripts, err := filepath.Glob(filepath.Join(work, "testdata", "*.sh"))
+	dir := filepath.Join(t.TempDir(), "work")
+	require.NoError(t, os.CopyFS(dir, os.DirFS(source)))
+	scripts, err := filepath.Glob(filepath.Join(dir, "testdata", "*.sh"))
 	require.NoError(t, err)
 	for _, script := range scripts {
 		require.NoError(t, os.Chmod(script, 0o755))
 	}
-	cmd := exec.CommandContext(t.Context(), binary, "-ginkgo.no-color", "-ginkgo.json-report="+report)
-	cmd.Dir, cmd.Env = work, append(os.Environ(), "KUBEBUILDER_ASSETS="+assets)
-	out, err = cmd.CombinedOutput()
-	data, missing := os.ReadFile(report)
-	require.NoError(t, missing, "%v: %s", err, out)
-	return states(t, data)
-}
-
-// states reads a report of ginkgo: the states of specs, with the message of a failure.
-func states(t *testing.T, data []byte) map[string]string {
-	t.Helper()
-	var reports []struct {
-		SpecReports []struct {
-			ContainerHierarchyTexts           []string
-			LeafNodeType, LeafNodeText, State string
-			Failure                           struct{ Message string }
-		}
-	}
-	require.NoError(t, json.Unmarshal(data, &reports))
-	all := map[string]string{}
-	for _, r := range reports {
-		for _, s := range r.SpecReports {
-			if s.LeafNodeType != "It" && s.State == "passed" {
-				continue
-			}
-			name := strings.Join(append(s.ContainerHierarchyTexts, s.LeafNodeType, s.LeafNodeText), " / ")
-			for all[name] != "" { // upstream has specs with the same text
-				name += " again"
-			}
-			all[name] = strings.TrimSpace(s.State + " " + s.Failure.Message)
-		}
-	}
-	return all
+	return dir
 }
 
 // The oldest version of controller-runtime that is supported, and one in the middle. The newest is the one of the suites above.
@@ -174,16 +136,40 @@ func runGo(t *testing.T, assets string, args ...string) string {
 	return string(out)
 }
 
-// BenchmarkStart measures Start and Stop of an Environment, with the programs of KUBEBUILDER_ASSETS, or with ours.
+// BenchmarkStart measures Start and Stop of an Environment without definitions and with 20 of 46 KB each, with the programs of
+// KUBEBUILDER_ASSETS, or with ours.
 func BenchmarkStart(b *testing.B) {
 	if os.Getenv("KUBEBUILDER_ASSETS") == "" {
 		dir, err := folder()
 		require.NoError(b, err)
 		b.Setenv("KUBEBUILDER_ASSETS", dir)
 	}
+	b.Run("definitions=0", func(b *testing.B) { benchmarkStart(b) })
+	b.Run("definitions=20", func(b *testing.B) { benchmarkStart(b, definitions(b, 20)) })
+}
+
+// definitions returns a directory with n definitions, which are the one of cert-manager's certificates under other names.
+func definitions(b *testing.B, n int) string {
+	file, err := os.Open("../../../../store/kube/crd/testdata/projects/certificates.yaml.gz")
+	require.NoError(b, err)
+	defer file.Close()
+	unzipped, err := gzip.NewReader(file)
+	require.NoError(b, err)
+	text, err := io.ReadAll(unzipped)
+	require.NoError(b, err)
+	dir := b.TempDir()
+	for i := range n {
+		name := fmt.Sprintf("definition%d", i)
+		own := strings.ReplaceAll(string(text), "cert-manager.io", name+".example.com")
+		require.NoError(b, os.WriteFile(filepath.Join(dir, name+".yaml"), []byte(own), 0o600))
+	}
+	return dir
+}
+
+func benchmarkStart(b *testing.B, definitions ...string) {
 	var started, stopped float64
 	for b.Loop() {
-		env := &envtest.Environment{}
+		env := &envtest.Environment{CRDDirectoryPaths: definitions}
 		start := b.Elapsed()
 		_, err := env.Start()
 		require.NoError(b, err)

@@ -3,11 +3,8 @@ package suites
 import (
 	"bufio"
 	"cmp"
-	"encoding/json"
 	"flag"
-	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -15,6 +12,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/kubecoord/kubecoord/internal/test/clients/internal/ginkgo"
 )
 
 var server = flag.String("cluster", "", "run the suites on the server at this `URL`, and print the counts only")
@@ -49,21 +48,22 @@ func TestSpecsOfControllerRuntimePass(t *testing.T) {
 	known := readKnown(t)
 	for _, s := range suites() {
 		t.Run(strings.TrimPrefix(s.pkg, "sigs.k8s.io/controller-runtime/pkg/"), func(t *testing.T) {
-			kubeconfig := *server
-			if kubeconfig == "" {
-				kubeconfig = serve(t)
-			} else {
-				kubeconfig = writeKubeconfig(t, *server)
-			}
-			results := run(t, s.pkg, kubeconfig)
+			results := ginkgo.Run(t, s.pkg, func(source string) (string, []string) {
+				var kubeconfig string
+				if *server == "" {
+					kubeconfig = serve(t)
+				} else {
+					kubeconfig = writeKubeconfig(t, *server)
+				}
+				return source, []string{"USE_EXISTING_CLUSTER=true", "KUBECONFIG=" + kubeconfig}
+			})
 			passed, failed := 0, map[string]string{}
 			for name, r := range results {
-				switch r.state {
-				case "passed":
+				switch {
+				case r.State == "passed":
 					passed++
-				case "pending", "skipped":
-				default:
-					failed[name] = r.message
+				case r.Failed():
+					failed[name] = r.Message
 				}
 			}
 			t.Logf("%s: %d of %d specs pass", s.pkg, passed, passed+len(failed))
@@ -84,61 +84,6 @@ func TestSpecsOfControllerRuntimePass(t *testing.T) {
 			}
 		})
 	}
-}
-
-// result is what became of a spec.
-type result struct{ state, message string }
-
-// run builds and runs the suite of a package, and returns the results by the names of the specs.
-func run(t *testing.T, pkg, kubeconfig string) map[string]result {
-	t.Helper()
-	dir := t.TempDir()
-	binary, report := filepath.Join(dir, "suite.test"), filepath.Join(dir, "report.json")
-	out, err := exec.CommandContext(t.Context(), "go", "test", "-c", "-o", binary, pkg).CombinedOutput()
-	if err != nil && strings.Contains(string(out), "dial tcp") {
-		t.Skipf("the modules of the suite are not on this machine, and there is no network: %s", out)
-	}
-	require.NoError(t, err, "%s", out)
-	folder, err := exec.CommandContext(t.Context(), "go", "list", "-f", "{{.Dir}}", pkg).Output()
-	require.NoError(t, err)
-
-	cmd := exec.CommandContext(t.Context(), binary, "-ginkgo.no-color", "-ginkgo.json-report="+report)
-	cmd.Dir = strings.TrimSpace(string(folder))
-	cmd.Env = append(os.Environ(), "USE_EXISTING_CLUSTER=true", "KUBECONFIG="+kubeconfig)
-	out, err = cmd.CombinedOutput()
-	data, missing := os.ReadFile(report)
-	require.NoError(t, missing, "%v: %s", err, out)
-	return parse(t, data)
-}
-
-// parse reads a report of ginkgo.
-func parse(t *testing.T, data []byte) map[string]result {
-	t.Helper()
-	var reports []struct {
-		SpecReports []struct {
-			ContainerHierarchyTexts           []string
-			LeafNodeType, LeafNodeText, State string
-			Failure                           struct{ Message string }
-		}
-	}
-	require.NoError(t, json.Unmarshal(data, &reports))
-	results := map[string]result{}
-	for _, r := range reports {
-		for _, s := range r.SpecReports {
-			name := strings.Join(append(s.ContainerHierarchyTexts, s.LeafNodeText), " / ")
-			if s.LeafNodeType != "It" {
-				if s.State == "passed" {
-					continue
-				}
-				name = s.LeafNodeType
-			}
-			for n := 2; results[name] != (result{}); n++ { // upstream has specs with the same text
-				name = fmt.Sprintf("%s (%d)", strings.Split(name, " (")[0], n)
-			}
-			results[name] = result{s.State, s.Failure.Message}
-		}
-	}
-	return results
 }
 
 // readKnown reads testdata/specs.txt: the reasons by package and spec. A line without a space at its begin is a package, or a

@@ -4,11 +4,10 @@ import (
 	_ "embed"
 	"encoding/json"
 	"fmt"
-	"maps"
 	"regexp"
-	"slices"
 	"strings"
 
+	"github.com/kubecoord/kubecoord/internal/test/stanza"
 	"github.com/kubecoord/kubecoord/internal/test/wiretest"
 )
 
@@ -16,9 +15,9 @@ import (
 var acceptedText string
 
 // Accepted is the list of accepted.txt, which explains its format. It records which stanzas were needed.
-type Accepted []*stanza
+type Accepted []*accepted
 
-type stanza struct {
+type accepted struct {
 	line                        int
 	scenarios, where, want, got *regexp.Regexp
 	needed                      bool
@@ -48,7 +47,7 @@ func (a Accepted) Unneeded() []string {
 	return out
 }
 
-func (s *stanza) accepts(scenario string, d wiretest.Difference) bool {
+func (s *accepted) accepts(scenario string, d wiretest.Difference) bool {
 	want, err := json.Marshal(d.Want)
 	got, err2 := json.Marshal(d.Got)
 	if err != nil || err2 != nil {
@@ -61,56 +60,19 @@ func (s *stanza) accepts(scenario string, d wiretest.Difference) bool {
 
 // ParseAccepted returns the list of a text in the format of accepted.txt.
 func ParseAccepted(text string) (Accepted, error) {
+	stanzas, err := stanza.Parse("accepted.txt", text, []string{"scenarios", "where", "want", "got", "why"}, nil)
+	if err != nil {
+		return nil, err
+	}
 	var list Accepted
-	number := 1
-	for block := range strings.SplitSeq(text, "\n\n") {
-		s, err := parseStanza(block)
-		if err != nil {
-			return nil, fmt.Errorf("accepted.txt: stanza at line %d: %w", number, err)
-		}
-		if s != nil {
-			s.line = number
-			list = append(list, s)
-		}
-		number += strings.Count(block, "\n") + 2
+	for _, s := range stanzas {
+		list = append(list, &accepted{
+			line:      s.Line,
+			scenarios: stanza.Wildcards(strings.Fields(s.Members["scenarios"])...),
+			where:     stanza.Wildcards(s.Members["where"]),
+			want:      stanza.Wildcards(s.Members["want"]),
+			got:       stanza.Wildcards(s.Members["got"]),
+		})
 	}
 	return list, nil
-}
-
-// parseStanza returns nil for a block that holds comments only.
-func parseStanza(block string) (*stanza, error) {
-	members := map[string]string{}
-	for line := range strings.Lines(block) {
-		line = strings.TrimSpace(line)
-		if line == "" || strings.HasPrefix(line, "#") {
-			continue
-		}
-		name, value, _ := strings.Cut(line, " ")
-		if members[name] != "" {
-			return nil, fmt.Errorf("%s stands twice", name)
-		}
-		members[name] = strings.TrimSpace(value)
-	}
-	if len(members) == 0 {
-		return nil, nil
-	}
-	names := []string{"got", "scenarios", "want", "where", "why"}
-	if has := slices.Sorted(maps.Keys(members)); !slices.Equal(has, names) {
-		return nil, fmt.Errorf("has the members %v, want %v", has, names)
-	}
-	return &stanza{
-		scenarios: wildcards(strings.Fields(members["scenarios"])...),
-		where:     wildcards(members["where"]),
-		want:      wildcards(members["want"]),
-		got:       wildcards(members["got"]),
-	}, nil
-}
-
-// wildcards returns an expression that matches any of the patterns, in which * matches any text.
-func wildcards(patterns ...string) *regexp.Regexp {
-	var forms []string
-	for _, p := range patterns {
-		forms = append(forms, strings.ReplaceAll(regexp.QuoteMeta(p), `\*`, `.*`))
-	}
-	return regexp.MustCompile(`(?s)^(` + strings.Join(forms, "|") + `)$`)
 }

@@ -44,14 +44,7 @@ func TestAcceptedStanzaCoversOnlyItsOwnDifferences(t *testing.T) {
 	}
 }
 
-func TestAcceptedListRefuses(t *testing.T) {
-	for _, row := range []struct{ name, text, err string }{
-		{"a missing member", "a\n\nscenarios a\nwhere b", "accepted.txt: stanza at line 1: has the members [a], want [got scenarios want where why]"},
-		{"a member twice", "# a\n\nwhere b\nwhere c", "accepted.txt: stanza at line 3: where stands twice"},
-	} {
-		t.Run(row.name, func(t *testing.T) {
-			_, err := ParseAccepted(row.text)
-			assert.EqualError(t, err, row.err)
-		})
-	}
+func TestAcceptedStanzaNeedsAllMembers(t *testing.T) {
+	_, err := ParseAccepted("# a\n\nscenarios a\nwhere b\nwant c\nwhy d")
+	assert.EqualError(t, err, "accepted.txt: stanza at line 3: has no got")
 }

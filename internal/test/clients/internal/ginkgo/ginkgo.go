@@ -1,0 +1,123 @@
+// Package ginkgo builds and runs suites of other modules that use ginkgo, and reads their reports.
+package ginkgo
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// Result is the result of a spec.
+type Result struct {
+	State   string // such as passed, failed or pending
+	Message string // why the spec failed or was skipped
+}
+
+// Failed reports whether the spec ran and did not pass.
+func (r Result) Failed() bool {
+	return r.State != "passed" && r.State != "pending" && r.State != "skipped"
+}
+
+// Run builds the suite of a package and runs it. It returns the results by the names of the specs, which are their texts; a spec
+// whose text stands in the suite before has its number behind it. A node such as BeforeSuite has a result if it failed. The test is
+// skipped if the modules of the suite are not on this machine and there is no network.
+//
+// Before each run of the suite, Run calls start with the folder of the package. Start returns the folder to run in and variables to
+// add to the environment. Suites run a second and a third time if a port was taken (see tries), so start must start a new server.
+func Run(t *testing.T, pkg string, start func(source string) (dir string, env []string)) map[string]Result {
+	t.Helper()
+	folder := t.TempDir()
+	binary, report := filepath.Join(folder, "suite.test"), filepath.Join(folder, "report.json")
+	out, err := exec.CommandContext(t.Context(), "go", "test", "-c", "-o", binary, pkg).CombinedOutput()
+	if err != nil && strings.Contains(string(out), "dial tcp") {
+		t.Skipf("the modules of the suite are not on this machine, and there is no network: %s", out)
+	}
+	require.NoError(t, err, "%s", out)
+	source, err := exec.CommandContext(t.Context(), "go", "list", "-f", "{{.Dir}}", pkg).Output()
+	require.NoError(t, err)
+
+	last := tries(func() outcome {
+		dir, env := start(strings.TrimSpace(string(source)))
+		cmd := exec.CommandContext(t.Context(), binary, "-ginkgo.no-color", "-ginkgo.json-report="+report)
+		cmd.Dir, cmd.Env = dir, append(os.Environ(), env...)
+		out, err := cmd.CombinedOutput()
+		o := outcome{output: fmt.Sprintf("%v: %s", err, out)}
+		if data, err := os.ReadFile(report); err == nil {
+			require.NoError(t, os.Remove(report))
+			o.results, err = parse(data)
+			require.NoError(t, err)
+		}
+		return o
+	}, t.Logf)
+	require.NotNil(t, last.results, "the suite wrote no report: %s", last.output)
+	return last.results
+}
+
+// outcome is what one run of a suite left. A suite that crashed has no results.
+type outcome struct {
+	results map[string]Result
+	output  string
+}
+
+// tries runs a suite again, twice at the most, while a port was taken. Upstream's envtest and suites choose a free port, close it,
+// and listen at it later. Until then any process of the machine may take it: that is no failure of the server under test.
+func tries(run func() outcome, logf func(format string, args ...any)) outcome {
+	o := run()
+	for again := 0; again < 2 && o.portTaken(); again++ {
+		logf("another process took a port that the suite had chosen: the suite runs again")
+		o = run()
+	}
+	return o
+}
+
+// portTaken reports whether a spec failed, or the suite crashed, because a port was in use.
+func (o outcome) portTaken() bool {
+	const inUse = "bind: address already in use"
+	if o.results == nil {
+		return strings.Contains(o.output, inUse)
+	}
+	for _, r := range o.results {
+		if r.Failed() && strings.Contains(r.Message, inUse) {
+			return true
+		}
+	}
+	return false
+}
+
+// parse reads a report of ginkgo.
+func parse(data []byte) (map[string]Result, error) {
+	var reports []struct {
+		SpecReports []struct {
+			ContainerHierarchyTexts           []string
+			LeafNodeType, LeafNodeText, State string
+			Failure                           struct{ Message string }
+		}
+	}
+	if err := json.Unmarshal(data, &reports); err != nil {
+		return nil, err
+	}
+	results := map[string]Result{}
+	for _, r := range reports {
+		for _, s := range r.SpecReports {
+			text := strings.Join(append(s.ContainerHierarchyTexts, s.LeafNodeText), " / ")
+			if s.LeafNodeType != "It" {
+				if s.State == "passed" {
+					continue
+				}
+				text = s.LeafNodeType
+			}
+			name := text
+			for n := 2; results[name] != (Result{}); n++ {
+				name = fmt.Sprintf("%s (%d)", text, n)
+			}
+			results[name] = Result{s.State, s.Failure.Message}
+		}
+	}
+	return results, nil
+}
