@@ -4,7 +4,9 @@
 // with controller-runtime's envtest.
 //
 //	go test ./...    # in memory
+//	kubectl apply -f config/crd/bases
 //	go run ./cmd -kubeconfig $KUBECONFIG -webhooks=false -namespace default
+//	kubectl apply -f config/samples
 package main
 
 import (
@@ -16,6 +18,7 @@ import (
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/log/zap"
+	"sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
 	webv1 "github.com/kubecoord/kubecoord/examples/controller/api/v1"
 	"github.com/kubecoord/kubecoord/examples/controller/internal/controller"
@@ -25,15 +28,16 @@ import (
 func main() {
 	webhooks := flag.Bool("webhooks", true, "serve the webhook, with the certificate that controller-runtime expects")
 	namespace := flag.String("namespace", "", "hold the election in this `namespace`; outside of a cluster it must be set")
+	metrics := flag.String("metrics-bind-address", "0", "serve metrics at this `address`; 0 serves none")
 	flag.Parse()
 	ctrl.SetLogger(zap.New())
-	if err := run(*webhooks, *namespace); err != nil {
+	if err := run(*webhooks, *namespace, *metrics); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
 }
 
-func run(webhooks bool, namespace string) error {
+func run(webhooks bool, namespace, metrics string) error {
 	s := runtime.NewScheme()
 	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, webv1.AddToScheme} {
 		if err := add(s); err != nil {
@@ -45,7 +49,8 @@ func run(webhooks bool, namespace string) error {
 		return err
 	}
 	mgr, err := ctrl.NewManager(config, ctrl.Options{
-		Scheme: s, LeaderElection: true, LeaderElectionID: "website.web.example.com", LeaderElectionNamespace: namespace, LeaderElectionReleaseOnCancel: true,
+		Scheme: s, Metrics: server.Options{BindAddress: metrics},
+		LeaderElection: true, LeaderElectionID: "website.web.example.com", LeaderElectionNamespace: namespace, LeaderElectionReleaseOnCancel: true,
 	})
 	if err != nil {
 		return err

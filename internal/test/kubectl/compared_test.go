@@ -23,7 +23,12 @@ const (
 )
 
 func TestKubectlPrintsBuiltInAndCustomKindsAsWithARealServer(t *testing.T) {
-	files, err := filepath.Glob("testdata/compared/*.txt")
+	playCompared(t, "testdata/compared/*.txt", func(*shell) {})
+}
+
+// playCompared plays sessions with kubecoord, or with the server of KUBECOORD_REFERENCE. prepare is called with the shell of each.
+func playCompared(t *testing.T, pattern string, prepare func(*shell)) {
+	files, err := filepath.Glob(pattern)
 	require.NoError(t, err)
 	require.NotEmpty(t, files)
 	for _, file := range files {
@@ -37,7 +42,7 @@ func TestKubectlPrintsBuiltInAndCustomKindsAsWithARealServer(t *testing.T) {
 			if reference() != "" {
 				who = real
 			}
-			playKinds(t, s, who)
+			playKinds(t, s, who, prepare)
 			if *update {
 				require.NoError(t, os.WriteFile(file, []byte(s.String()), 0o644))
 			} else {
@@ -59,10 +64,12 @@ func checkReasons(t *testing.T, s *session.Session) {
 
 // playKinds runs the steps of a session. -update records the results of the server that it runs against. A result of the real
 // server is kubecoord's, too, unless a difference is recorded.
-func playKinds(t *testing.T, s *session.Session, who string) {
+func playKinds(t *testing.T, s *session.Session, who string, prepare func(*shell)) {
 	sh := newShell(t, current, true)
-	if who == ours { // the server of the recordings makes a namespace when it is first named
-		require.Zero(t, sh.run("kubectl create namespace $NS").Code)
+	prepare(sh)
+	made := sh.run("kubectl create namespace $NS")
+	if who == ours { // a reference may make namespaces when they are first named
+		require.Zero(t, made.Code, made.Stderr)
 	}
 	norm := sh.normalizer()
 	for _, p := range s.Parts {

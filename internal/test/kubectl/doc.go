@@ -16,6 +16,7 @@
 //	KUBECOORD_REFERENCE=http://127.0.0.1:8099 go test . -run Sessions -update
 //
 // The sessions in testdata/compared need all kinds of Kubernetes, so their reference is a kube-apiserver without controllers.
+// The ones in testdata/controller run beside the controller of examples/controller.
 // Where kubecoord differs, a step has the results of both, and the prose above it gives the reason.
 //
 // If the reference is the bare API machinery, without OpenAPI documents and
