@@ -4,10 +4,7 @@ import (
 	"context"
 	"io"
 	"net/http"
-	"os"
-	"regexp"
 	"slices"
-	"sync"
 	"testing"
 	"time"
 
@@ -22,12 +19,6 @@ import (
 	"github.com/kubecoord/kubecoord/store/kube/cluster"
 	"github.com/kubecoord/kubecoord/store/kube/crd"
 	"github.com/kubecoord/kubecoord/store/kube/scheme"
-)
-
-// reasonsFile has the reasons for differences, and table lists all differences with them.
-const (
-	reasonsFile = "reasons.txt"
-	table       = "differences.md"
 )
 
 // newServer returns a server in memory that does what a kube-apiserver does, with RBAC, and the two controllers if asked. Nil is
@@ -64,67 +55,15 @@ func newServer(t *testing.T, controllers bool, c clock.Clock) *httpapi.API {
 
 // TestAnswersEqualThoseOfKubeAPIServer plays each scenario and compares the answers with the recorded ones.
 func TestAnswersEqualThoseOfKubeAPIServer(t *testing.T) {
-	data, err := os.ReadFile(reasonsFile)
-	require.NoError(t, err)
-	known, err := exchange.ParseReasons(string(data))
-	require.NoError(t, err)
-	moved := clock.NewManual(time.Now()) // by hand, whenever a conversion hangs
-	servers := map[string]*httpapi.API{"": newServer(t, false, nil), "controllers": newServer(t, true, nil), "moved": newServer(t, false, moved)}
-	var mu sync.Mutex
-	explained := exchange.Explained{}
-	t.Run("all", func(t *testing.T) {
-		for _, s := range Scenarios() {
-			t.Run(s.Name, func(t *testing.T) {
-				t.Parallel()
-				want, err := exchange.LoadAnswers(recorded, s.Name)
-				require.NoError(t, err)
-				player := &Player{URL: "http://test", ID: runID(), Events: events(want)}
-				server := ""
-				switch {
-				case s.Controllers:
-					server = "controllers"
-				case s.Name == "conversions":
-					server, player.Hung = "moved", func() { moved.FastForward(30 * time.Second) }
-				}
-				player.Transport = servers[server].Transport()
-				got, err := player.Play(t.Context(), s)
-				require.NoError(t, err)
-				mu.Lock()
-				defer mu.Unlock()
-				for _, d := range exchange.Compare(s.Name, want, got) {
-					if why := known.Explain(d); why != nil {
-						explained.Add(why, d)
-						continue
-					}
-					t.Errorf("%s: %s\n\tkube-apiserver %.600s\n\tkubecoord      %.600s", d.Step, d.Path, d.Want, d.Got)
-				}
-			})
-		}
-	})
-	filtered := slices.ContainsFunc(os.Args, regexp.MustCompile(`-test\.run=?.*/`).MatchString)
-	if filtered || t.Failed() {
-		return
-	}
-	for _, r := range known {
-		if !r.Needed {
-			t.Errorf("reasons.txt:%d: no difference needs this reason", r.Line)
+	moved := clock.NewManual(time.Now()) // whenever a webhook hangs
+	all := scenarios(false, Player{Transport: newServer(t, false, moved).Transport(), URL: "http://test", Hung: func() { moved.FastForward(30 * time.Second) }})
+	all = slices.DeleteFunc(all, func(s exchange.Scenario) bool { return s.Name != "conversions" })
+	for _, controllers := range []bool{false, true} {
+		for _, s := range scenarios(controllers, Player{Transport: newServer(t, controllers, nil).Transport(), URL: "http://test"}) {
+			if s.Name != "conversions" {
+				all = append(all, s)
+			}
 		}
 	}
-	got := explained.Table(known)
-	if *write {
-		require.NoError(t, os.WriteFile(table, []byte(got), 0o644))
-		return
-	}
-	tabled, err := os.ReadFile(table)
-	require.NoError(t, err)
-	require.Equal(t, string(tabled), got, "differences.md is old: go test . -write")
-}
-
-// events returns how many events each watch of a recorded scenario has.
-func events(answers []exchange.Answer) map[string]int {
-	out := map[string]int{}
-	for _, a := range answers {
-		out[a.Step] = len(a.Events)
-	}
-	return out
+	exchange.Equal(t, recorded, all, *write)
 }
