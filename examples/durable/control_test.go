@@ -166,7 +166,7 @@ func TestReplicasDoWhatAClusterDoes(t *testing.T) {
 		}
 		_ = json.NewEncoder(w).Encode(map[string]any{
 			"apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview",
-			"response": map[string]any{"uid": review.Request.UID, "allowed": review.Request.Name != "no"},
+			"response": map[string]any{"uid": review.Request.UID, "allowed": review.Request.Name != "refused"},
 		})
 	}))
 	defer hooks.Close()
@@ -174,9 +174,9 @@ func TestReplicasDoWhatAClusterDoes(t *testing.T) {
 	a.create("/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations", `{apiVersion: admissionregistration.k8s.io/v1, kind: ValidatingWebhookConfiguration, metadata: {name: hooks},
  webhooks: [{name: hooks.example.com, clientConfig: {url: "`+hooks.URL+`", caBundle: `+ca+`}, sideEffects: None, admissionReviewVersions: [v1],
  rules: [{apiGroups: [""], apiVersions: [v1], resources: [configmaps], operations: [CREATE]}]}]}`)
-	doc = b.until(http.StatusBadRequest, http.MethodPost, configMaps+"?dryRun=All", configMap("no"))
+	doc = b.until(http.StatusBadRequest, http.MethodPost, configMaps+"?dryRun=All", configMap("refused"))
 	assert.Equal(t, `admission webhook "hooks.example.com" denied the request without explanation`, doc["message"])
 	for _, r := range replicas {
-		r.until(http.StatusCreated, http.MethodPost, configMaps+"?dryRun=All", configMap("yes"))
+		r.until(http.StatusCreated, http.MethodPost, configMaps+"?dryRun=All", configMap("allowed"))
 	}
 }
