@@ -18,14 +18,16 @@ var (
 
 const recorded = "testdata"
 
-// scenarios returns the scenarios that need the controllers, or all others, for the server at a URL.
-func scenarios(controllers bool, transport http.RoundTripper, url string) (all []exchange.Scenario) {
+// scenarios returns the scenarios that need the controllers, or all others, as a player plays them.
+func scenarios(controllers bool, p Player) (all []exchange.Scenario) {
 	for _, s := range Scenarios() {
 		if s.Controllers != controllers {
 			continue
 		}
 		all = append(all, exchange.Scenario{Name: s.Name, Play: func(ctx context.Context, id string, events map[string]int) ([]exchange.Answer, error) {
-			return (&Player{Transport: transport, URL: url, ID: id, Events: events, Quiet: 4 * time.Second}).Play(ctx, s)
+			run := p
+			run.ID, run.Events, run.Quiet = id, events, 4*time.Second
+			return run.Play(ctx, s)
 		}})
 	}
 	return all
@@ -37,9 +39,9 @@ func TestRecord(t *testing.T) {
 		t.Skip("records the answers of a kube-apiserver, which -url names")
 	}
 	if *server != "" {
-		exchange.Record(t, recorded, scenarios(false, http.DefaultTransport, *server))
+		exchange.Record(t, recorded, scenarios(false, Player{Transport: http.DefaultTransport, URL: *server}))
 	}
 	if *controllers != "" {
-		exchange.Record(t, recorded, scenarios(true, http.DefaultTransport, *controllers))
+		exchange.Record(t, recorded, scenarios(true, Player{Transport: http.DefaultTransport, URL: *controllers}))
 	}
 }
