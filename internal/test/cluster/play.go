@@ -224,6 +224,27 @@ func (w *watch) read(ctx context.Context, body io.ReadCloser) {
 	}
 }
 
+// gone waits until an object of a name is deleted, and adds no answer: for events whose number is not fixed.
+func (w *watch) gone(name string) {
+	defer w.cancel()
+	if w.p.err != nil {
+		return
+	}
+	timer := time.NewTimer(20 * time.Second)
+	defer timer.Stop()
+	for {
+		select {
+		case e := <-w.events:
+			if exchange.TextAt(e, "type") == "DELETED" && exchange.TextAt(e, "object", "metadata", "name") == name {
+				return
+			}
+		case <-timer.C:
+			w.p.err = fmt.Errorf("%s is still there", name)
+			return
+		}
+	}
+}
+
 // settle ends the watches when all events are there, and adds them as an answer: by object, since the order between objects
 // is not fixed.
 func (w *watch) settle(step string) {
