@@ -79,7 +79,7 @@ func (p *play) text(s string) string {
 	return strings.NewReplacer("NAMESPACE", p.namespace, exchange.RunID, p.ID, "WEBHOOKS", p.hooks.server.URL, "OTHERCA", p.hooks.otherCA, "TOKEN", p.token, "CABUNDLE", p.hooks.ca).Replace(s)
 }
 
-// do plays one request and adds its answer, with the calls of webhooks that it caused. Headers are "Name: value".
+// do plays one request and adds its answer, with the calls of webhooks that the request caused. Headers are "Name: value".
 func (p *play) do(step, method, path, body string, headers ...string) {
 	if p.err != nil {
 		return

@@ -82,8 +82,8 @@ func awaitEstablished(t *testing.T, client *http.Client, definitions string) {
 	}
 }
 
-// seesMore are requests whose webhooks a real server sends more than this one: it removes what the schema of a custom resource
-// does not have when it stores the object, after admission.
+// seesMore matches requests whose webhooks get more members from a real server: it prunes a custom resource after admission, when it
+// stores the object.
 var seesMore = regexp.MustCompile(`hook: (spec-unknown|labels-number)|extra: 2`)
 
 func withoutCalls(answer string) string {

@@ -25,7 +25,7 @@ type item struct {
 	uid             meta.UID
 }
 
-// task is an item to look at. Of an orphan task the item is an owner whose dependents are to lose their reference.
+// task is an item to look at. If orphan is set, the item is an owner, and its dependents lose their references to it.
 type task struct {
 	item
 	orphan bool
@@ -120,7 +120,7 @@ func collected(k *kinds.Kind) bool {
 // maxAbsent is how many owners that are gone are remembered (upstream: NewReferenceCache).
 const maxAbsent = 500
 
-// absentOwners are the uids of owners that are known to be gone, which also decide once their kind is gone.
+// absentOwners are references to owners that are known to be gone. They also count when the kind of the owner is not served any more.
 type absentOwners struct {
 	has   map[absentOwner]bool
 	order []absentOwner

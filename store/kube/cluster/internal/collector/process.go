@@ -210,7 +210,7 @@ func servedVersion(k *kinds.Kind) int {
 	return max(slices.IndexFunc(k.Info().Versions, func(v kinds.VersionInfo) bool { return !v.Unserved }), 0)
 }
 
-// delete deletes an object in the state m, or, if only the rest of it has changed since, with the same owners (upstream: deleteObject).
+// delete deletes an object in the state m, or in a later state with the same owners (upstream: deleteObject).
 func (c *collector) delete(ctx context.Context, r *registry.Resource, it item, m *meta.ObjectMeta, policy meta.DeletionPropagation) error {
 	req := registry.Request{Namespace: it.namespace, Name: it.name, Version: servedVersion(r.Kind)}
 	p := &kinds.Preconditions{UID: &it.uid, ResourceVersion: &m.ResourceVersion}

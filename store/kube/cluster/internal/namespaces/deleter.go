@@ -39,7 +39,7 @@ type deleter struct {
 	queue      *controller.Queue[task]
 
 	mu      sync.Mutex           // guards all below
-	waiting map[string]time.Time // namespaces with objects in them: not before this time, and not before a change
+	waiting map[string]time.Time // namespaces that are looked at after the next change of an object, and not before this time
 	removed []string
 }
 
