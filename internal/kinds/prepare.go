@@ -107,7 +107,8 @@ func (k *Kind) compileManagers() {
 	if slices.ContainsFunc(k.forms, func(f form) bool { return f.to != nil || f.typ.Rest == nil }) && len(k.forms) > 1 {
 		k.managers.Convert = k.Convert
 	}
+	k.managers.Reset = slices.Clip(k.of.Resets)
 	if k.info.Status {
-		k.managers.Reset = []string{memberStatus}
+		k.managers.Reset = append(k.managers.Reset, memberStatus)
 	}
 }

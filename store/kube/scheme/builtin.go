@@ -31,7 +31,7 @@ func (b *builder) builtin(r served) (*kinds.Kind, error) {
 	d := kinds.Descriptor{
 		Group: r.group, Name: r.kind, Plural: r.plural, StoragePrefix: r.prefix,
 		ShortNames: r.short, Categories: r.categories, New: newObject, Versions: []kinds.Version{v},
-		ClusterScoped: r.cluster, Status: r.status, StatusOnCreate: r.keepsStatus, Holds: r.holds,
+		ClusterScoped: r.cluster, Status: r.status, StatusOnCreate: r.keepsStatus, Resets: r.resets, Holds: r.holds,
 		Native: true, CreateOnUpdate: r.creates, UnconditionalUpdate: !r.needsVersion,
 		ValidateName: r.name, ValidateMetadataOnUpdate: r.metadataAgain, Default: b.defaulter(t), Verbs: r.verbs, SelectableFields: r.fields, FieldRefusal: r.refusal,
 	}
