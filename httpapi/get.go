@@ -36,6 +36,11 @@ func (c *call) get() error {
 	if err != nil {
 		return c.orClosed(err)
 	}
+	if resourceVersion == "" {
+		if it, err = it.Anew(c.version); err != nil {
+			return err
+		}
+	}
 	if it, err = c.body(it); err != nil {
 		return err
 	}

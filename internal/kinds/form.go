@@ -24,7 +24,7 @@ type form struct {
 	newWire func() Object
 	to      func(Object) Object // nil if all members keep their names
 	from    func(Object) Object
-	check   func(o Object, from bool) error
+	check   func(o Object, from, anew bool) error
 }
 
 // Type returns the compiled type of the stored form.
@@ -100,13 +100,19 @@ func (k *Kind) Convert(o Object, from, to int) Object {
 }
 
 // CheckWire returns the error of the conversion of a stored object to the shape of a version.
-func (k *Kind) CheckWire(o Object, version int) error { return k.form(version).checkWire(o, false) }
+func (k *Kind) CheckWire(o Object, version int) error { return k.checkWire(o, version, false) }
 
-func (f *form) checkWire(o Object, from bool) error {
-	if f.check == nil {
-		return nil
+// CheckWireAnew is CheckWire for an object that was read from storage: no result of an earlier conversion is used.
+func (k *Kind) CheckWireAnew(o Object, version int) error { return k.checkWire(o, version, true) }
+
+// MayFail reports whether the conversion of a stored object to the shape of a version may fail.
+func (k *Kind) MayFail(version int) bool { return k.form(version).check != nil }
+
+func (k *Kind) checkWire(o Object, version int, anew bool) error {
+	if f := k.form(version); f.check != nil {
+		return f.check(o, false, anew)
 	}
-	return f.check(o, from)
+	return nil
 }
 
 // prune removes members that another version of an object has.

@@ -116,8 +116,9 @@ type Version struct {
 	New              func() Object
 	ToWire, FromWire func(Object) Object
 	// CheckWire, if not nil, returns the error of a conversion that may fail, such as one by a webhook. It is called before
-	// ToWire, or FromWire if from is set, for an object that has the same members.
-	CheckWire func(o Object, from bool) error
+	// ToWire, or FromWire if from is set, for an object that has the same members. If anew is set, the object was read from
+	// storage or from a body; otherwise the result of an earlier conversion will do, as for a read from a watch cache.
+	CheckWire func(o Object, from, anew bool) error
 	Validate  func(obj, old Object) field.Errors
 	// ValidateStatus replaces Validate for writes of the status.
 	ValidateStatus func(obj, old Object) field.Errors

@@ -278,7 +278,7 @@ func (t Target) CheckBody(o Object) error {
 		return nil
 	}
 	f.typ.Default(o)
-	return f.check(o, true)
+	return f.check(o, true, true)
 }
 
 // FromWire returns the stored form of a decoded object. A custom resource of another

@@ -42,7 +42,9 @@ func (c Replacement) next(r *Resource, current *Item, req *Request) (kinds.Objec
 	if err := r.checkUID(current, req); err != nil {
 		return nil, err
 	}
-	r.updateManagers(o, current, req, r.st.now())
+	if err := r.updateManagers(o, current, req, r.st.now()); err != nil {
+		return nil, err
+	}
 	if o, err = r.admit(o, current, req); err != nil {
 		return nil, err
 	}
@@ -158,18 +160,22 @@ func (c Apply) checkDuplicates(req *Request) error {
 const defaultManager = "unknown"
 
 // updateManagers makes the field manager of a write the owner of the fields that it
-// changes. current is the state before, or nil.
-func (r *Resource) updateManagers(o kinds.Object, current *Item, req *Request, now time.Time) {
+// changes. current is the state before, or nil. The error is one of the conversion to that shape.
+func (r *Resource) updateManagers(o kinds.Object, current *Item, req *Request, now time.Time) error {
 	d, m := r.Kind, o.GetObjectMeta()
 	manager := cmp.Or(req.FieldManager, defaultManager)
 	var live kinds.Object
 	if current != nil {
 		live = d.Convert(current.obj, 0, req.Version)
 	}
+	if err := d.CheckWire(o, req.Version); err != nil {
+		return err
+	}
 	// Version 0 has the stored form.
 	wire := d.Convert(o, 0, req.Version)
 	d.Managers(req.Sub).Update(req.Version, live, wire, manager, now)
 	m.ManagedFields = wire.GetObjectMeta().ManagedFields
+	return nil
 }
 
 // ignoreManagerTimes uses the old managers if only their times differ, so that the write

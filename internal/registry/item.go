@@ -75,6 +75,18 @@ func (it *Item) Wire(version int) kinds.Object {
 	return it.kind.Wire(it.obj, version)
 }
 
+// Anew returns an object that a get has read from storage, for an answer in the shape of one of the kind's versions, or the error
+// of its conversion. What is remembered of an item is like a watch cache, from which a get does not read.
+func (it *Item) Anew(version int) (*Item, error) {
+	if !it.kind.MayFail(version) {
+		return it, nil
+	}
+	if err := it.kind.CheckWireAnew(it.obj, version); err != nil {
+		return nil, err
+	}
+	return newItem(it.kind, it.obj, it.version), nil
+}
+
 // Encoded returns the object in the shape of one of the kind's versions, by its index, without kind and apiVersion.
 // The bytes must not be changed. They are remembered from the second call on: many objects are encoded once only, for
 // the answer to their write.

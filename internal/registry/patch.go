@@ -58,7 +58,9 @@ func (c Patch) next(r *Resource, current *Item, req *Request) (o kinds.Object, e
 		return nil, err
 	}
 	o = t.FromWire(o)
-	r.updateManagers(o, current, req, r.st.now())
+	if err := r.updateManagers(o, current, req, r.st.now()); err != nil {
+		return nil, err
+	}
 	if o, err = r.admit(o, current, req); err != nil {
 		return nil, err
 	}

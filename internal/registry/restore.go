@@ -116,10 +116,10 @@ func (r *Resource) restoreSystemFields(o kinds.Object, req Request) error {
 		return fmt.Errorf("metadata.managedFields: %w", err)
 	}
 	m.ManagedFields = managers
-	if !known {
-		r.updateManagers(o, nil, &req, m.CreationTimestamp.Time)
+	if known {
+		return nil
 	}
-	return nil
+	return r.updateManagers(o, nil, &req, m.CreationTimestamp.Time)
 }
 
 // RestoreError is a conflict between two objects of a Restore, or with one in the store.

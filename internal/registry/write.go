@@ -76,7 +76,9 @@ func (r *Resource) Create(ctx context.Context, o kinds.Object, req Request) (*It
 		return nil, err
 	}
 	r.dedupOwners(m, &req, "")
-	r.updateManagers(o, nil, &req, r.st.now())
+	if err := r.updateManagers(o, nil, &req, r.st.now()); err != nil {
+		return nil, err
+	}
 	req.Name = m.Name
 	r.asks(ctx, &req)
 	o, err := r.admit(o, nil, &req)
@@ -190,6 +192,9 @@ func (r *Resource) prepareCreate(o kinds.Object, req *Request) error {
 	if err := (kinds.Target{Kind: r.Kind, Version: req.Version}).CheckType(o); err != nil {
 		return err
 	}
+	if err := r.Kind.CheckWire(o, req.Version); err != nil {
+		return err
+	}
 	if errs := r.Kind.ValidateCreate(req.Version, o); len(errs) > 0 {
 		return errs.Status(r.Kind.GroupKind(), m.Name)
 	}
@@ -230,7 +235,11 @@ func (r *Resource) attempt(ctx context.Context, req Request, c Change) (write, e
 			return write{}, err
 		}
 		if current != nil {
-			if err := r.Kind.CheckWire(current.obj, req.Version); err != nil {
+			check := r.Kind.CheckWire
+			if _, deletes := c.(deletion); deletes {
+				check = r.Kind.CheckWireAnew // as upstream, which finds it in storage and not in the watch cache
+			}
+			if err := check(current.obj, req.Version); err != nil {
 				return write{}, err
 			}
 		}
@@ -370,6 +379,9 @@ func (r *Resource) prepareUpdate(current *Item, o kinds.Object, req *Request) (k
 		r.Kind.PrepareSuccessor(o, current.obj)
 	}
 	restoreSystemFields(m, current.meta())
+	if err := r.Kind.CheckWire(o, req.Version); err != nil {
+		return nil, err
+	}
 	var errs field.Errors
 	if partial {
 		errs = r.Kind.ValidateSubresource(req.Sub, req.Version, o, current.obj)

@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"bytes"
 	"cmp"
 	"crypto/ecdsa"
 	"crypto/elliptic"
@@ -44,6 +45,11 @@ type answer struct {
 	body     string // UID stands for the uid of the request
 	location string
 	hang     bool
+	// Of the conversion webhook: convert changes each converted object, back is the path of a request to the server before the
+	// answer, and pad is how many spaces follow the answer.
+	convert func(o map[string]any)
+	back    string
+	pad     int
 }
 
 func newHooks(p *play) *hooks {
@@ -99,6 +105,9 @@ func (h *hooks) serve(w http.ResponseWriter, r *http.Request) {
 	h.mu.Unlock()
 	switch {
 	case a.hang:
+		if h.p.Hung != nil {
+			h.p.Hung()
+		}
 		<-r.Context().Done()
 	case a.location != "":
 		w.Header().Set("Location", a.location)
@@ -108,7 +117,13 @@ func (h *hooks) serve(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(a.status)
 		fmt.Fprint(w, strings.ReplaceAll(a.body, "UID", exchange.TextAt(tree, "request", "uid")))
 	case strings.HasPrefix(r.URL.Path, "/convert"):
+		if a.back != "" {
+			if resp, _, err := h.p.send(http.MethodGet, a.back, "", nil); err != nil || resp.StatusCode != http.StatusOK {
+				a.response = `{"result":{"status":"Failure","message":"the server does not answer"}}`
+			}
+		}
 		convert(w, body, a)
+		_, _ = w.Write(bytes.Repeat([]byte(" "), a.pad)) // the client may be gone
 	case a.response != "":
 		h.write(w, body, a.response)
 	default:
@@ -238,6 +253,9 @@ func convert(w http.ResponseWriter, body []byte, a answer) {
 			delete(spec, from)
 		}
 		tree["apiVersion"] = request["desiredAPIVersion"]
+		if a.convert != nil {
+			a.convert(tree)
+		}
 	}
 	response := map[string]any{"result": map[string]any{"status": "Success"}, "convertedObjects": objects}
 	if a.response != "" {

@@ -1,14 +1,11 @@
 package cluster
 
 import (
+	"context"
 	"flag"
-	"fmt"
-	"math/rand/v2"
 	"net/http"
 	"testing"
 	"time"
-
-	"github.com/stretchr/testify/require"
 
 	"github.com/kubecoord/kubecoord/internal/test/exchange"
 )
@@ -21,44 +18,30 @@ var (
 
 const recorded = "testdata"
 
-// runID returns the id of a run. None is part of an English word.
-func runID() string {
-	letter := func() byte { return 'a' + byte(rand.IntN(6)) }
-	digit := func() byte { return '0' + byte(rand.IntN(10)) }
-	return fmt.Sprintf("%c%c%c%c", letter(), digit(), letter(), digit())
+// scenarios returns the scenarios that need the controllers, or all others, as a player plays them.
+func scenarios(controllers bool, p Player) (all []exchange.Scenario) {
+	for _, s := range Scenarios() {
+		if s.Controllers != controllers {
+			continue
+		}
+		all = append(all, exchange.Scenario{Name: s.Name, Play: func(ctx context.Context, id string, events map[string]int) ([]exchange.Answer, error) {
+			run := p
+			run.ID, run.Events, run.Quiet = id, events, 4*time.Second
+			return run.Play(ctx, s)
+		}})
+	}
+	return all
 }
 
-// TestRecord writes the answers of the servers of -url and -controllers. It plays each scenario twice, and marks answers that differ.
+// TestRecord writes the answers of the servers of -url and -controllers.
 func TestRecord(t *testing.T) {
 	if *server == "" && *controllers == "" {
 		t.Skip("records the answers of a kube-apiserver, which -url names")
 	}
-	for _, s := range Scenarios() {
-		url := *server
-		if s.Controllers {
-			url = *controllers
-		}
-		if url == "" {
-			continue
-		}
-		t.Run(s.Name, func(t *testing.T) {
-			t.Parallel()
-			var answers [2][]exchange.Answer
-			var err error
-			for i := range answers {
-				player := &Player{Transport: http.DefaultTransport, URL: url, ID: runID(), Quiet: 4 * time.Second}
-				answers[i], err = player.Play(t.Context(), s)
-				require.NoError(t, err)
-			}
-			unsteady := map[string]bool{}
-			for _, d := range exchange.Compare(s.Name, answers[0], answers[1]) {
-				t.Logf("two runs differ: %s: %s: %s, then %s", d.Step, d.Path, d.Want, d.Got)
-				unsteady[d.Step] = true
-			}
-			for i := range answers[1] {
-				answers[1][i].Unsteady = unsteady[answers[1][i].Step]
-			}
-			require.NoError(t, exchange.SaveAnswers(recorded, s.Name, answers[1]))
-		})
+	if *server != "" {
+		exchange.Record(t, recorded, scenarios(false, Player{Transport: http.DefaultTransport, URL: *server}))
+	}
+	if *controllers != "" {
+		exchange.Record(t, recorded, scenarios(true, Player{Transport: http.DefaultTransport, URL: *controllers}))
 	}
 }

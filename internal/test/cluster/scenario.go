@@ -21,6 +21,7 @@ func Scenarios() []Scenario {
 		{Name: "selectors", play: selectors},
 		{Name: "equivalent", play: equivalent},
 		{Name: "versions", play: versions},
+		{Name: "conversions", play: conversions},
 		{Name: "conditions", play: conditions},
 		{Name: "answers", play: answers},
 		{Name: "badvalidating", play: func(p *play) { badAnswers(p, validating) }},

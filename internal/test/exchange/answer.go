@@ -25,8 +25,8 @@ type Answer struct {
 	Unsteady bool `json:",omitempty"`
 }
 
-// LoadAnswers returns the recorded answers of a scenario.
-func LoadAnswers(dir, name string) ([]Answer, error) {
+// loadAnswers returns the recorded answers of a scenario.
+func loadAnswers(dir, name string) ([]Answer, error) {
 	data, err := os.ReadFile(filepath.Join(dir, name+".json.gz"))
 	if err != nil {
 		return nil, err
@@ -75,8 +75,8 @@ func parseAll(documents []json.RawMessage) ([]any, error) {
 	return out, nil
 }
 
-// SaveAnswers writes the answers of a scenario.
-func SaveAnswers(dir, name string, answers []Answer) error {
+// saveAnswers writes the answers of a scenario.
+func saveAnswers(dir, name string, answers []Answer) error {
 	var out bytes.Buffer
 	z, err := gzip.NewWriterLevel(&out, gzip.BestCompression)
 	if err != nil {

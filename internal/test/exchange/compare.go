@@ -10,16 +10,16 @@ import (
 	"github.com/kubecoord/kubecoord/internal/test/stanza"
 )
 
-// Difference is one point in which two answers to a request differ.
-type Difference struct {
-	Resource, Step string
-	// Path is "status", "Content-Type", "Warning", or a path into the body, in which [] stands for any item.
-	Path      string
-	Want, Got string // as JSON
+// difference is one point in which two answers to a request differ.
+type difference struct {
+	resource, step string
+	// path is "status", "Content-Type", "Warning", or a path into the body, in which [] stands for any item.
+	path      string
+	want, got string // as JSON
 }
 
-// Compare returns the differences between recorded answers and others.
-func Compare(resource string, want, got []Answer) []Difference {
+// compare returns the differences between recorded answers and others.
+func compare(resource string, want, got []Answer) []difference {
 	c := &comparison{resource: resource}
 	for i := range max(len(want), len(got)) {
 		if i >= len(got) || i >= len(want) || want[i].Step != got[i].Step {
@@ -35,11 +35,11 @@ func Compare(resource string, want, got []Answer) []Difference {
 
 type comparison struct {
 	resource, step string
-	found          []Difference
+	found          []difference
 }
 
 func (c *comparison) add(path, want, got string) {
-	d := Difference{c.resource, c.step, path, want, got}
+	d := difference{c.resource, c.step, path, want, got}
 	if !slices.Contains(c.found[max(len(c.found)-50, 0):], d) {
 		c.found = append(c.found, d)
 	}
@@ -187,43 +187,43 @@ func (c *comparison) managers(path string, want, got []any) {
 	}
 }
 
-// Reason explains a kind of difference.
-type Reason struct {
-	Line   int // in the file
-	Why    string
-	Needed bool // some difference was explained by it
+// reason explains a kind of difference.
+type reason struct {
+	line   int // in the file
+	why    string
+	needed bool // some difference was explained by it
 
 	resources, steps, path, want, got *regexp.Regexp
 }
 
-// Reasons is the list of reasons.txt, which explains its format.
-type Reasons []*Reason
+// reasons is the list of reasons.txt, which explains its format.
+type reasons []*reason
 
-// Explain returns the first reason for a difference, or nil.
-func (r Reasons) Explain(d Difference) *Reason {
+// explain returns the first reason for a difference, or nil.
+func (r reasons) explain(d difference) *reason {
 	for _, reason := range r {
-		if reason.resources.MatchString(d.Resource) && reason.steps.MatchString(d.Step) && reason.path.MatchString(d.Path) &&
-			reason.want.MatchString(d.Want) && reason.got.MatchString(d.Got) {
-			reason.Needed = true
+		if reason.resources.MatchString(d.resource) && reason.steps.MatchString(d.step) && reason.path.MatchString(d.path) &&
+			reason.want.MatchString(d.want) && reason.got.MatchString(d.got) {
+			reason.needed = true
 			return reason
 		}
 	}
 	return nil
 }
 
-// ParseReasons reads the format of reasons.txt. A stanza has a why; each other member matches all if it is missing.
-func ParseReasons(data string) (Reasons, error) {
+// parseReasons reads the format of reasons.txt. A stanza has a why; each other member matches all if it is missing.
+func parseReasons(data string) (reasons, error) {
 	stanzas, err := stanza.Parse("reasons.txt", data, []string{"why"}, []string{"resources", "steps", "path", "want", "got"})
 	if err != nil {
 		return nil, err
 	}
-	var list Reasons
+	var list reasons
 	for _, s := range stanzas {
 		matching := func(member string) *regexp.Regexp {
 			return stanza.Wildcards(strings.Split(cmp.Or(s.Members[member], "*"), " | ")...)
 		}
-		list = append(list, &Reason{
-			Line: s.Line, Why: s.Members["why"],
+		list = append(list, &reason{
+			line: s.Line, why: s.Members["why"],
 			resources: matching("resources"), steps: matching("steps"), path: matching("path"), want: matching("want"), got: matching("got"),
 		})
 	}

@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// Explained counts the differences that have a reason.
-type Explained map[row]int
+// explained counts the differences that have a reason.
+type explained map[row]int
 
 // row is one line of the table of differences.
 type row struct {
@@ -17,9 +17,9 @@ type row struct {
 	resource, path, want, got string
 }
 
-// Add counts a difference.
-func (e Explained) Add(r *Reason, d Difference) {
-	e[row{r.Line, d.Resource, d.Path, shortened(d.Want), shortened(d.Got)}]++
+// add counts a difference.
+func (e explained) add(r *reason, d difference) {
+	e[row{r.line, d.resource, d.path, shortened(d.want), shortened(d.got)}]++
 }
 
 // shortened cuts a text that is too long for a table.
@@ -31,17 +31,17 @@ func shortened(s string) string {
 	return s
 }
 
-// Table returns the differences as a document: a table for each reason.
-func (e Explained) Table(known Reasons) string {
+// table returns the differences as a document: a table for each reason.
+func (e explained) table(known reasons) string {
 	var b strings.Builder
 	b.WriteString("# Where kubecoord answers otherwise than kube-apiserver 1.36.3\n\nWritten by `go test . -write`. Each line is a point of the answers of a resource, and how many answers it concerns.\n")
 	lines := slices.SortedFunc(maps.Keys(e), func(a, b row) int {
 		return cmp.Or(cmp.Compare(a.reason, b.reason), strings.Compare(a.resource, b.resource), strings.Compare(a.path, b.path), strings.Compare(a.want, b.want), strings.Compare(a.got, b.got))
 	})
 	for _, r := range known {
-		fmt.Fprintf(&b, "\n## %s\n\n| resource | where | kube-apiserver | kubecoord | answers |\n| --- | --- | --- | --- | --- |\n", r.Why)
+		fmt.Fprintf(&b, "\n## %s\n\n| resource | where | kube-apiserver | kubecoord | answers |\n| --- | --- | --- | --- | --- |\n", r.why)
 		for _, l := range lines {
-			if l.reason == r.Line {
+			if l.reason == r.line {
 				fmt.Fprintf(&b, "| %s | %s | %s | %s | %d |\n", l.resource, l.path, l.want, l.got, e[l])
 			}
 		}

@@ -1,6 +1,8 @@
 package cluster_test
 
 import (
+	"fmt"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -9,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
@@ -69,6 +72,47 @@ func TestNamespaceDeletion(t *testing.T) {
 		require.NoError(t, err)
 		time.Sleep(time.Minute)
 		synctest.Wait()
+		assert.NotContains(t, namesOf(t, client), "a")
+	})
+}
+
+func TestNamespaceDeletedUnderAWriter(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		o := cluster.Bare()
+		o.NamespaceDeletion = true
+		_, client := newServer(t, o)
+		ctx := t.Context()
+		_, err := client.CoreV1().Namespaces().Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "a"}}, metav1.CreateOptions{})
+		require.NoError(t, err)
+		outcomes, ended := []string{}, make(chan struct{})
+		go func() {
+			defer close(ended)
+			for i := range 200 { // for 20 seconds
+				_, err := client.CoreV1().ConfigMaps("a").Create(ctx, &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprintf("m%d", i)}}, metav1.CreateOptions{})
+				outcome := "created"
+				switch {
+				case apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause):
+					outcome = fmt.Sprint(apierrors.ReasonForError(err), ": ", strings.ReplaceAll(err.Error(), fmt.Sprintf("m%d", i), "NAME"))
+				case err != nil:
+					outcome = err.Error()
+				}
+				if len(outcomes) == 0 || outcomes[len(outcomes)-1] != outcome {
+					outcomes = append(outcomes, outcome)
+				}
+				time.Sleep(100 * time.Millisecond)
+			}
+		}()
+		time.Sleep(2 * time.Second)
+		require.NoError(t, client.CoreV1().Namespaces().Delete(ctx, "a", metav1.DeleteOptions{}))
+		<-ended
+		assert.Equal(t, []string{
+			"created",
+			`Forbidden: configmaps "NAME" is forbidden: unable to create new content in namespace a because it is being terminated`,
+			`namespaces "a" not found`,
+		}, outcomes)
+		left, err := client.CoreV1().ConfigMaps("").List(ctx, metav1.ListOptions{FieldSelector: "metadata.namespace=a"})
+		require.NoError(t, err)
+		assert.Empty(t, left.Items)
 		assert.NotContains(t, namesOf(t, client), "a")
 	})
 }

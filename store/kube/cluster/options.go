@@ -21,7 +21,7 @@ type Options struct {
 	ServicePort int
 	// Webhooks calls the admission webhooks of the MutatingWebhookConfigurations and ValidatingWebhookConfigurations.
 	Webhooks bool
-	// Dial connects to webhooks. Nil is TCP.
+	// Dial connects to webhooks of admission, and to the ones of conversions if crd.Run serves their definitions. Nil is TCP.
 	Dial func(ctx context.Context, network, address string) (net.Conn, error)
 	// Policies enforces ValidatingAdmissionPolicies and MutatingAdmissionPolicies.
 	Policies bool

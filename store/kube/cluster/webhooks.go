@@ -2,16 +2,34 @@ package cluster
 
 import (
 	"context"
-	"slices"
 
 	"github.com/kubecoord/kubecoord/httpapi"
 	"github.com/kubecoord/kubecoord/store/kube/cluster/internal/admission"
+	"github.com/kubecoord/kubecoord/store/kube/internal/webhooks"
 )
+
+// extendWebhooks returns what sends the requests of one API to webhooks, or nil if nothing about that is set. The functions of
+// Run, such as crd.Run, get it in their context, for conversions.
+func (o Options) extendWebhooks(a *httpapi.API, opts *httpapi.Options) *webhooks.Calls {
+	if !o.Webhooks && o.Dial == nil {
+		return nil
+	}
+	calls := webhooks.New(webhooks.Options{Dial: o.Dial, Services: admission.Services(a), Clock: a.Store().Clock()})
+	run := make([]func(context.Context, *httpapi.API), 0, len(opts.Run)+1)
+	for _, f := range opts.Run {
+		run = append(run, func(ctx context.Context, a *httpapi.API) { f(webhooks.With(ctx, calls), a) })
+	}
+	opts.Run = append(run, func(ctx context.Context, _ *httpapi.API) {
+		<-ctx.Done()
+		calls.Close()
+	})
+	return calls
+}
 
 // extendAdmission sets the admission of one API. last, if it is not nil, is called after all plugins.
 func (o Options) extendAdmission(a *httpapi.API, opts *httpapi.Options, last httpapi.Admission) {
 	settings := admission.Options{
-		Namespaces: o.Namespaces, Policies: o.Policies, Webhooks: o.Webhooks, Authorize: opts.Authorize, Dial: o.Dial,
+		Namespaces: o.Namespaces, Policies: o.Policies, Webhooks: o.Webhooks, Authorize: opts.Authorize, Calls: o.extendWebhooks(a, opts),
 	}
 	if last != nil {
 		settings.Last = []httpapi.Admission{last}
@@ -24,10 +42,4 @@ func (o Options) extendAdmission(a *httpapi.API, opts *httpapi.Options, last htt
 	}
 	chain := admission.New(a, settings)
 	opts.Admission = func(*httpapi.API) httpapi.Admission { return chain }
-	if o.Webhooks {
-		opts.Run = append(slices.Clip(opts.Run), func(ctx context.Context, _ *httpapi.API) {
-			<-ctx.Done()
-			chain.Close()
-		})
-	}
 }

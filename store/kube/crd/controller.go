@@ -23,6 +23,7 @@ import (
 	"github.com/kubecoord/kubecoord/store"
 	"github.com/kubecoord/kubecoord/store/clock"
 	"github.com/kubecoord/kubecoord/store/kube"
+	"github.com/kubecoord/kubecoord/store/kube/internal/webhooks"
 	"github.com/kubecoord/kubecoord/watch"
 )
 
@@ -32,6 +33,7 @@ type controller struct {
 	api         *httpapi.API
 	st          *store.Store
 	definitions *kube.Collection[apiextensionsv1.CustomResourceDefinition]
+	calls       *webhooks.Calls
 	ending      sync.WaitGroup // deletions
 
 	mu     sync.Mutex // guards all below
@@ -50,7 +52,11 @@ const fieldManager = "kube-apiserver"
 func Run(ctx context.Context, api *httpapi.API) {
 	c := &controller{
 		api: api, st: api.Store(), known: map[string]*apiextensionsv1.CustomResourceDefinition{}, served: map[string]*kind{},
-		ends: map[string]bool{},
+		ends: map[string]bool{}, calls: webhooks.From(ctx),
+	}
+	if c.calls == nil {
+		c.calls = webhooks.New(webhooks.Options{Clock: c.st.Clock()})
+		defer c.calls.Close()
 	}
 	defer c.ending.Wait()
 	definitions, err := kube.In[apiextensionsv1.CustomResourceDefinition](Definitions(), c.st)
@@ -280,10 +286,14 @@ func (c *controller) serve(ctx context.Context, crd *apiextensionsv1.CustomResou
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	switch old := cmp.Or(c.served[crd.Name], c.servedBefore(k)); {
+	old := cmp.Or(c.served[crd.Name], c.servedBefore(k))
+	if k, err = c.own(k, old); err != nil {
+		return err
+	}
+	switch {
 	case old == nil:
 		err = c.api.AddKinds(ctx, k)
-	case old != k:
+	case old.kind != k.kind:
 		err = c.api.ReplaceKind(ctx, old, k)
 	}
 	if err == nil {
@@ -295,9 +305,13 @@ func (c *controller) serve(ctx context.Context, crd *apiextensionsv1.CustomResou
 // servedBefore returns the kind of a definition's group and plural that the API served when Run began, as a fork does.
 func (c *controller) servedBefore(k *kind) *kind {
 	for _, other := range c.api.Kinds() {
-		if of, ok := other.(*kind); ok && of.kind.GroupResource() == k.kind.GroupResource() {
+		if other.Registered().GroupResource() != k.kind.GroupResource() {
+			continue
+		}
+		if of, ok := other.(*kind); ok {
 			return of
 		}
+		return &kind{kind: other.Registered()}
 	}
 	return nil
 }

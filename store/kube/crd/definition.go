@@ -62,7 +62,7 @@ func newKind(crd *apiextensionsv1.CustomResourceDefinition) (*kind, error) {
 	if len(errs) > 0 {
 		return nil, errs.ToAggregate()
 	}
-	return kindOf(crd)
+	return kindOf(crd, nil)
 }
 
 // guarded calls a function of upstream's validation, which panics for a few definitions that are not structural: a selectable

@@ -34,7 +34,7 @@ type Established struct {
 // the fields and rules that it breaks, or says that only a server can decide: of groups that belong to Kubernetes, and of
 // conversion webhooks. manager is the field manager of the one who creates it. The definition is not changed.
 func Establish(crd *apiextensionsv1.CustomResourceDefinition, manager string) (*Established, error) {
-	if apihelpers.IsProtectedCommunityGroup(crd.Spec.Group) || conversionsOf(crd) != nil {
+	if apihelpers.IsProtectedCommunityGroup(crd.Spec.Group) || hasWebhook(crd) {
 		return nil, fmt.Errorf("crd: CustomResourceDefinition %q: want a group of its own and no conversion webhook", crd.Name)
 	}
 	k, err := made().kindFor(crd)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/kubecoord/kubecoord/internal/kinds"
 	"github.com/kubecoord/kubecoord/store"
+	"github.com/kubecoord/kubecoord/store/kube/internal/webhooks"
 	"github.com/kubecoord/kubecoord/store/meta"
 	"github.com/kubecoord/kubecoord/store/schema"
 )
@@ -19,13 +20,16 @@ import (
 type kind struct {
 	kind *kinds.Kind
 	crd  *apiextensionsv1.CustomResourceDefinition
+	// shared is the kind of all APIs of the process that this kind of one API stands for, or nil.
+	shared *kind
 }
 
 // Registered returns the untyped kind.
 func (k *kind) Registered() *kinds.Kind { return k.kind }
 
-// kindOf returns the kind of a definition that was validated. Its names are the accepted ones.
-func kindOf(crd *apiextensionsv1.CustomResourceDefinition) (*kind, error) {
+// kindOf returns the kind of a definition that was validated. Its names are the accepted ones. A webhook that converts its
+// objects is called through calls.
+func kindOf(crd *apiextensionsv1.CustomResourceDefinition, calls *webhooks.Calls) (*kind, error) {
 	names := crd.Status.AcceptedNames
 	d := kinds.Descriptor{
 		Group: crd.Spec.Group, Name: names.Kind, Plural: names.Plural, Singular: names.Singular,
@@ -34,7 +38,7 @@ func kindOf(crd *apiextensionsv1.CustomResourceDefinition) (*kind, error) {
 		ClusterScoped: crd.Spec.Scope == apiextensionsv1.ClusterScoped,
 	}
 	var compiledVersions []*crVersion
-	webhook := conversionsOf(crd)
+	webhook := conversionsOf(crd, calls)
 	for i, v := range versionsOf(crd) {
 		compiled, err := newVersion(crd, v)
 		if err != nil {
@@ -46,15 +50,13 @@ func kindOf(crd *apiextensionsv1.CustomResourceDefinition) (*kind, error) {
 		if i > 0 && webhook != nil {
 			stored := compiledVersions[0].named
 			d.Versions[i].New = d.New
-			d.Versions[i].ToWire = func(o kinds.Object) kinds.Object { return webhook.orSame(o, stored, compiled.named) }
-			d.Versions[i].FromWire = func(o kinds.Object) kinds.Object { return webhook.orSame(o, compiled.named, stored) }
-			d.Versions[i].CheckWire = func(o kinds.Object, from bool) (err error) {
+			d.Versions[i].ToWire = func(o kinds.Object) kinds.Object { return webhook.convert(o, stored, compiled.named) }
+			d.Versions[i].FromWire = func(o kinds.Object) kinds.Object { return webhook.convert(o, compiled.named, stored) }
+			d.Versions[i].CheckWire = func(o kinds.Object, from, anew bool) error {
 				if from {
-					_, err = webhook.convert(o, compiled.named, stored)
-				} else {
-					_, err = webhook.convert(o, stored, compiled.named)
+					return webhook.check(o, compiled.named, stored, anew)
 				}
-				return err
+				return webhook.check(o, stored, compiled.named, anew)
 			}
 		}
 		if i == 0 {
@@ -75,7 +77,7 @@ func kindOf(crd *apiextensionsv1.CustomResourceDefinition) (*kind, error) {
 	for i, v := range compiledVersions {
 		v.kind, v.index = k, i
 	}
-	return &kind{k, crd}, nil
+	return &kind{kind: k, crd: crd}, nil
 }
 
 // versionsOf returns the versions that are stored or served: the stored one, then the others in the order of preference.

@@ -11,21 +11,21 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	apiserverwebhook "k8s.io/apiserver/pkg/util/webhook"
-	"k8s.io/client-go/rest"
 
 	"github.com/kubecoord/kubecoord/internal/kinds"
 	"github.com/kubecoord/kubecoord/store"
+	"github.com/kubecoord/kubecoord/store/kube/internal/webhooks"
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
-// conversions converts objects by the webhook of a definition, with upstream's client: its requests, checks, error texts and
-// time limits. It remembers results, so that a step that cannot fail finds the result of the step before it that could.
+// conversions converts objects by the webhook of a definition, with upstream's client: its requests, checks and error texts. It
+// remembers results, so that a step that cannot fail finds the result of the step before it that could.
 type conversions struct {
 	convertor func() (runtime.ObjectConvertor, error)
 
 	mu   sync.Mutex // guards all below
 	done map[conversionKey]*store.Unstructured
+	size int // of the results, in bytes of JSON
 }
 
 type conversionKey struct {
@@ -33,19 +33,20 @@ type conversionKey struct {
 	content [sha256.Size]byte
 }
 
-// maxConversions is the number of results that are remembered. Beyond it all are forgotten.
-const maxConversions = 1000
+// maxRemembered is how many bytes of results are remembered. Beyond it all are forgotten.
+const maxRemembered = 16 << 20
 
-// conversionsOf returns the conversions of a definition, or nil if its strategy is None.
-func conversionsOf(crd *apiextensionsv1.CustomResourceDefinition) *conversions {
-	if crd.Spec.Conversion == nil || crd.Spec.Conversion.Strategy != apiextensionsv1.WebhookConverter {
+// conversionsOf returns the conversions of a definition by a webhook that is called through calls, or nil if its strategy is
+// None. Nil calls are ones over TCP, with time limits by the time of the machine.
+func conversionsOf(crd *apiextensionsv1.CustomResourceDefinition, calls *webhooks.Calls) *conversions {
+	if !hasWebhook(crd) {
 		return nil
 	}
 	return &conversions{convertor: sync.OnceValues(func() (runtime.ObjectConvertor, error) {
-		plain := func(of apiserverwebhook.AuthenticationInfoResolver) apiserverwebhook.AuthenticationInfoResolver {
-			return anonymous{}
+		if calls == nil {
+			calls = webhooks.New(webhooks.Options{})
 		}
-		factory, err := conversion.NewCRConverterFactory(apiserverwebhook.NewDefaultServiceResolver(), plain)
+		factory, err := conversion.NewCRConverterFactory(calls, calls.Resolver)
 		if err != nil {
 			return nil, err
 		}
@@ -54,37 +55,72 @@ func conversionsOf(crd *apiextensionsv1.CustomResourceDefinition) *conversions {
 	})}
 }
 
-// anonymous sends no credentials to webhooks.
-type anonymous struct{}
-
-// ClientConfigFor implements upstream's AuthenticationInfoResolver.
-func (anonymous) ClientConfigFor(string) (*rest.Config, error) { return &rest.Config{}, nil }
-
-// ClientConfigForService implements upstream's AuthenticationInfoResolver.
-func (anonymous) ClientConfigForService(string, string, int) (*rest.Config, error) {
-	return &rest.Config{}, nil
+// hasWebhook reports whether a webhook converts the objects of a definition.
+func hasWebhook(crd *apiextensionsv1.CustomResourceDefinition) bool {
+	return crd.Spec.Conversion != nil && crd.Spec.Conversion.Strategy == apiextensionsv1.WebhookConverter
 }
 
-// convert returns an object of one apiVersion in another. The result is shared and must not be changed.
-func (c *conversions) convert(o kinds.Object, from, to meta.TypeMeta) (*store.Unstructured, error) {
+// own returns the kind that serves a definition: the shared kind k, or one whose webhook is called as the webhooks of this API
+// are. That is old if it was made of k, also for an API that this one is a fork of, because a new one would end watches.
+func (c *controller) own(k, old *kind) (*kind, error) {
+	if !hasWebhook(k.crd) {
+		return k, nil
+	}
+	if old != nil && old.shared == k {
+		return old, nil
+	}
+	own, err := kindOf(k.crd, c.calls)
+	if err == nil {
+		own.shared = k
+	}
+	return own, err
+}
+
+// check returns the error of the conversion of an object of one apiVersion to another. If anew is set, it asks the webhook
+// even if it remembers a result.
+func (c *conversions) check(o kinds.Object, from, to meta.TypeMeta, anew bool) error {
 	u := o.(*store.Unstructured)
-	key, err := keyOfConversion(u, to)
+	key, _, err := keyOfConversion(u, to)
+	if err != nil || !anew && c.known(key) != nil {
+		return err
+	}
+	_, err = c.ask(u, from, to)
+	return err
+}
+
+// convert returns an object that was checked in another apiVersion. If the webhook is asked again and fails, which needs that
+// the result was forgotten meanwhile, the object stays as it is.
+func (c *conversions) convert(o kinds.Object, from, to meta.TypeMeta) kinds.Object {
+	u := o.(*store.Unstructured)
+	key, _, err := keyOfConversion(u, to)
 	if err != nil {
-		return nil, err
+		return o
 	}
-	if known := c.known(key); known != nil {
-		return withMetadataOf(known, u), nil
+	converted := c.known(key)
+	if converted == nil {
+		if converted, err = c.ask(u, from, to); err != nil {
+			return o
+		}
 	}
+	return withMetadataOf(converted, u)
+}
+
+// ask asks the webhook, and remembers the result, which is shared and must not be changed.
+func (c *conversions) ask(u *store.Unstructured, from, to meta.TypeMeta) (*store.Unstructured, error) {
 	convertor, err := c.convertor()
+	if err != nil {
+		return nil, meta.NewInternalError(err)
+	}
+	gv, err := schema.ParseGroupVersion(to.APIVersion)
+	if err != nil {
+		return nil, meta.NewInternalError(err)
+	}
+	key, _, err := keyOfConversion(u, to)
 	if err != nil {
 		return nil, meta.NewInternalError(err)
 	}
 	doc := document(u)
 	doc["apiVersion"], doc["kind"] = from.APIVersion, from.Kind
-	gv, err := schema.ParseGroupVersion(to.APIVersion)
-	if err != nil {
-		return nil, meta.NewInternalError(err)
-	}
 	converted, err := convertor.ConvertToVersion(&unstructured.Unstructured{Object: doc}, gv)
 	if err != nil {
 		return nil, err
@@ -99,20 +135,12 @@ func (c *conversions) convert(o kinds.Object, from, to meta.TypeMeta) (*store.Un
 	}
 	out.Labels = converted.(*unstructured.Unstructured).GetLabels()
 	out.Annotations = converted.(*unstructured.Unstructured).GetAnnotations()
-	c.remember(key, out)
-	if back, err := keyOfConversion(out, from); err == nil {
-		c.remember(back, &store.Unstructured{Content: u.Content, ObjectMeta: meta.ObjectMeta{Labels: u.Labels, Annotations: u.Annotations}})
-	}
-	return withMetadataOf(out, u), nil
-}
-
-// orSame is convert for an object that convert has seen. If the webhook fails now, the object stays as it is.
-func (c *conversions) orSame(o kinds.Object, from, to meta.TypeMeta) kinds.Object {
-	converted, err := c.convert(o, from, to)
+	_, size, err := keyOfConversion(out, from)
 	if err != nil {
-		return o
+		return nil, meta.NewInternalError(err)
 	}
-	return converted
+	c.remember(key, out, size)
+	return out, nil
 }
 
 func (c *conversions) known(key conversionKey) *store.Unstructured {
@@ -121,21 +149,19 @@ func (c *conversions) known(key conversionKey) *store.Unstructured {
 	return c.done[key]
 }
 
-func (c *conversions) remember(key conversionKey, u *store.Unstructured) {
+func (c *conversions) remember(key conversionKey, u *store.Unstructured, size int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.done == nil || len(c.done) >= maxConversions {
-		c.done = map[conversionKey]*store.Unstructured{}
+	if c.size += size; c.done == nil || c.size > maxRemembered {
+		c.done, c.size = map[conversionKey]*store.Unstructured{}, size
 	}
-	c.done[key] = &store.Unstructured{
-		Content: runtime.DeepCopyJSON(u.Content), ObjectMeta: meta.ObjectMeta{Labels: maps.Clone(u.Labels), Annotations: maps.Clone(u.Annotations)},
-	}
+	c.done[key] = u
 }
 
-// keyOfConversion identifies the parts of an object that a webhook may change.
-func keyOfConversion(u *store.Unstructured, to meta.TypeMeta) (conversionKey, error) {
+// keyOfConversion identifies the parts of an object that a webhook may change, and returns their size in bytes of JSON.
+func keyOfConversion(u *store.Unstructured, to meta.TypeMeta) (key conversionKey, size int, err error) {
 	text, err := json.Marshal([]any{u.Name, u.Namespace, u.Labels, u.Annotations, u.Content})
-	return conversionKey{to.APIVersion, sha256.Sum256(text)}, err
+	return conversionKey{to.APIVersion, sha256.Sum256(text)}, len(text), err
 }
 
 // withMetadataOf returns a converted object with the metadata of the source, of which a webhook may change only labels and

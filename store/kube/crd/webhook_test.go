@@ -1,22 +1,39 @@
 package crd_test
 
 import (
+	"bufio"
 	"encoding/base64"
 	"encoding/json"
 	"encoding/pem"
+	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/kubecoord/kubecoord/store"
+	"github.com/kubecoord/kubecoord/store/clock"
 )
 
 // renamer is a conversion webhook: spec.size of v1 is spec.length of v1beta1.
 func renamer(t *testing.T, broken *atomic.Bool) *httptest.Server {
-	server := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	return converter(t, rename(t, broken))
+}
+
+func converter(t *testing.T, h http.HandlerFunc) *httptest.Server {
+	server := httptest.NewTLSServer(h)
+	t.Cleanup(server.Close)
+	return server
+}
+
+func rename(t *testing.T, broken *atomic.Bool) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
 		var review map[string]any
 		if err := json.NewDecoder(r.Body).Decode(&review); err != nil {
 			http.Error(w, err.Error(), http.StatusBadRequest)
@@ -50,9 +67,7 @@ func renamer(t *testing.T, broken *atomic.Bool) *httptest.Server {
 		if err := json.NewEncoder(w).Encode(review); err != nil {
 			t.Error(err)
 		}
-	}))
-	t.Cleanup(server.Close)
-	return server
+	}
 }
 
 func withWebhook(server *httptest.Server) string {
@@ -97,4 +112,113 @@ func TestWebhookConvertsBetweenVersions(t *testing.T) {
 	assert.Equal(t, "conversion webhook for example.com/v1beta1, Kind=Thing failed: it is broken", doc["message"])
 	code, _ = s.do("GET", thingsPath+"/t", "")
 	assert.Equal(t, 200, code)
+}
+
+// The steps of a webhook that does what it must not are compared with a real server in internal/test/cluster.
+
+func TestGetAsksTheWebhookAgain(t *testing.T) {
+	var broken atomic.Bool
+	s := serve(t, parse(t, withWebhook(renamer(t, &broken)))...)
+	const beta = "/apis/example.com/v1beta1/things"
+	code, doc := s.do("POST", thingsPath, `{"apiVersion":"example.com/v1","kind":"Thing","metadata":{"name":"t"},"spec":{"size":5}}`)
+	require.Equal(t, 201, code, "%v", doc)
+	for range 3 { // the answer is remembered from the second time on
+		code, _ = s.do("GET", beta, "")
+		require.Equal(t, 200, code)
+		code, _ = s.do("GET", beta+"/t", "")
+		require.Equal(t, 200, code)
+	}
+	broken.Store(true)
+	for path, want := range map[string]int{beta + "/t": 500, beta: 200, beta + "/t?resourceVersion=0": 200, thingsPath + "/t": 200} {
+		code, _ = s.do("GET", path, "")
+		assert.Equal(t, want, code, path)
+	}
+	for _, path := range []string{beta + "/t", beta} {
+		code, _ = s.do("DELETE", path, "")
+		assert.Equal(t, 500, code, path)
+	}
+}
+
+func TestConversionThatLosesAMember(t *testing.T) {
+	var broken atomic.Bool
+	right := rename(t, &broken)
+	lossy := converter(t, func(w http.ResponseWriter, r *http.Request) {
+		body, err := io.ReadAll(r.Body)
+		if err != nil {
+			return // the client is gone
+		}
+		r.Body = io.NopCloser(strings.NewReader(strings.ReplaceAll(string(body), `"length":7`, `"length":6`)))
+		right(w, r)
+	})
+	s := serve(t, parse(t, withWebhook(lossy))...)
+	const beta = "/apis/example.com/v1beta1/things"
+	code, doc := s.do("POST", beta, `{"apiVersion":"example.com/v1beta1","kind":"Thing","metadata":{"name":"t"},"spec":{"length":7}}`)
+	require.Equal(t, 201, code, "%v", doc)
+	assert.Equal(t, map[string]any{"length": 6.0}, doc["spec"], "what was stored, and not what was sent")
+	_, doc = s.do("GET", beta+"/t", "")
+	assert.Equal(t, map[string]any{"length": 6.0}, doc["spec"])
+}
+
+func TestHangingConversionTimesOutByTheClockOfTheStore(t *testing.T) {
+	reached := make(chan struct{})
+	hanging := converter(t, func(_ http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body) // so that the end of the connection is seen
+		reached <- struct{}{}
+		<-r.Context().Done()
+	})
+	clk := clock.NewManual(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC))
+	s := live(t, newStore(t, store.Options{Clock: clk}))
+	require.NoError(t, s.definedNow(withWebhook(hanging)))
+	code, doc := s.do("POST", thingsPath, `{"apiVersion":"example.com/v1","kind":"Thing","metadata":{"name":"t"},"spec":{"size":5}}`)
+	require.Equal(t, 201, code, "%v", doc)
+	done := make(chan string)
+	go func() {
+		_, doc := s.do("GET", "/apis/example.com/v1beta1/things/t", "")
+		done <- fmt.Sprint(doc["message"])
+	}()
+	<-reached
+	clk.FastForward(29 * time.Second)
+	select {
+	case text := <-done:
+		t.Fatal("answered before the time limit: ", text)
+	default:
+	}
+	clk.FastForward(time.Second)
+	assert.Equal(t, "conversion webhook for example.com/v1, Kind=Thing failed: Post \""+hanging.URL+"/convert?timeout=30s\": context deadline exceeded", <-done)
+}
+
+// definedNow creates a definition and waits until its kind is served.
+func (s *server) definedNow(text string) error {
+	req, err := http.NewRequestWithContext(s.t.Context(), http.MethodGet, "http://server"+definitionsPath+"?watch=1", nil)
+	if err != nil {
+		return err
+	}
+	resp, err := s.client.Do(req)
+	if err != nil {
+		return err
+	}
+	defer resp.Body.Close()
+	code, doc := s.do("POST", definitionsPath, asJSON(s.t, text))
+	require.Equal(s.t, 201, code, "%v", doc)
+	for events := bufio.NewScanner(resp.Body); events.Scan(); {
+		if strings.Contains(events.Text(), "InitialNamesAccepted") {
+			return nil
+		}
+	}
+	return io.ErrUnexpectedEOF
+}
+
+func TestAnswerOfAConversionIsBounded(t *testing.T) {
+	chunk := []byte(strings.Repeat(" ", 1<<20))
+	s := serve(t, parse(t, withWebhook(converter(t, func(w http.ResponseWriter, _ *http.Request) {
+		for {
+			if _, err := w.Write(chunk); err != nil {
+				return
+			}
+		}
+	})))...)
+	code, doc := s.do("POST", "/apis/example.com/v1beta1/things", `{"apiVersion":"example.com/v1beta1","kind":"Thing","metadata":{"name":"t"},"spec":{"length":7}}`)
+	assert.Equal(t, 500, code)
+	assert.Contains(t, doc["message"], "conversion webhook for example.com/v1beta1, Kind=Thing failed: ")
+	assert.Contains(t, doc["message"], "the answer has more than 16777216 bytes")
 }

@@ -93,9 +93,9 @@ type Environment struct {
 	// kube-controller-manager. A real environment of envtest does not: the namespace stays in phase Terminating.
 	NamespaceDeletion bool
 
-	// WebhookHandler, if not nil, answers all admission webhooks in place of a server at their address. No socket is opened, so
-	// that webhooks work in a testing/synctest bubble. The method WebhookMux of controller-runtime's webhook.DefaultServer
-	// returns one. Webhooks of conversions are still called at their address.
+	// WebhookHandler, if not nil, answers all webhooks, of admission and of conversions, in place of a server at their address. No
+	// socket is opened, so that webhooks work in a testing/synctest bubble. The method WebhookMux of controller-runtime's
+	// webhook.DefaultServer returns one.
 	WebhookHandler http.Handler
 
 	ownKubeConfig bool   // KubeConfig was set by Start

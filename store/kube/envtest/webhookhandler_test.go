@@ -12,8 +12,14 @@ import (
 	admissionv1 "k8s.io/api/admission/v1"
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	corev1 "k8s.io/api/core/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
 
 	"github.com/kubecoord/kubecoord/store/kube/envtest"
 )
@@ -72,6 +78,86 @@ func TestWebhooksInABubble(t *testing.T) {
 		began := time.Now()
 		assert.ErrorContains(t, create("slow"), "context deadline exceeded")
 		assert.Equal(t, 7*time.Second, time.Since(began), "the time of the bubble")
+		require.NoError(t, env.Stop())
+	})
+}
+
+// renames converts reviews: spec.size of v1 is spec.length of v1beta1. An object named "slow" is never converted.
+func renames() http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		var review apiextensionsv1.ConversionReview
+		if err := json.NewDecoder(r.Body).Decode(&review); err != nil || r.URL.Path != "/convert" {
+			http.Error(w, "want a review at /convert", http.StatusBadRequest)
+			return
+		}
+		request := review.Request
+		review.Response = &apiextensionsv1.ConversionResponse{UID: request.UID, Result: metav1.Status{Status: metav1.StatusSuccess}}
+		from, to := "size", "length"
+		if request.DesiredAPIVersion == "example.com/v1" {
+			from, to = to, from
+		}
+		for _, raw := range request.Objects {
+			o := &unstructured.Unstructured{}
+			if err := json.Unmarshal(raw.Raw, o); err != nil {
+				http.Error(w, err.Error(), http.StatusBadRequest)
+				return
+			}
+			if o.GetName() == "slow" {
+				<-r.Context().Done()
+				return
+			}
+			value, _, _ := unstructured.NestedFieldNoCopy(o.Object, "spec", from)
+			o.SetAPIVersion(request.DesiredAPIVersion)
+			o.Object["spec"] = map[string]any{to: value}
+			review.Response.ConvertedObjects = append(review.Response.ConvertedObjects, runtime.RawExtension{Object: o})
+		}
+		review.Request = nil
+		_ = json.NewEncoder(w).Encode(review)
+	})
+}
+
+func TestConversionsInABubble(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		crd := widgets()
+		beta := crd.Spec.Versions[0]
+		beta.Name, beta.Storage = "v1beta1", false
+		crd.Spec.Versions = append(crd.Spec.Versions, beta)
+		env := &envtest.Environment{
+			InProcess: true, TB: t, WebhookHandler: renames(), CRDs: []*apiextensionsv1.CustomResourceDefinition{crd},
+			WebhookInstallOptions: envtest.WebhookInstallOptions{IgnoreSchemeConvertible: true},
+		}
+		cfg, err := env.Start()
+		require.NoError(t, err)
+		in := func(cfg *rest.Config, version string) dynamic.ResourceInterface {
+			client, err := dynamic.NewForConfig(cfg)
+			require.NoError(t, err)
+			return client.Resource(schema.GroupVersionResource{Group: "example.com", Version: version, Resource: "widgets"}).Namespace("default")
+		}
+		create := func(version, name, member string) error {
+			_, err := in(cfg, version).Create(t.Context(), &unstructured.Unstructured{Object: map[string]any{
+				"apiVersion": "example.com/" + version, "kind": "Widget", "metadata": map[string]any{"name": name}, "spec": map[string]any{member: int64(3)},
+			}}, metav1.CreateOptions{})
+			return err
+		}
+		require.NoError(t, create("v1beta1", "a", "length"))
+		check := func(cfg *rest.Config) {
+			for version, want := range map[string]string{"v1": "size", "v1beta1": "length"} {
+				o, err := in(cfg, version).Get(t.Context(), "a", metav1.GetOptions{})
+				require.NoError(t, err)
+				assert.Equal(t, map[string]any{want: int64(3)}, o.Object["spec"])
+			}
+		}
+		check(cfg)
+		fork := env.API().Fork(t)
+		check(&rest.Config{Host: fork.Host(), Transport: fork.Transport()})
+
+		began := time.Now()
+		assert.ErrorContains(t, create("v1beta1", "slow", "length"), "context deadline exceeded")
+		assert.Equal(t, 30*time.Second, time.Since(began), "the time of the bubble")
+		require.NoError(t, create("v1", "slow", "size"))
+		_, err = in(cfg, "v1beta1").List(t.Context(), metav1.ListOptions{})
+		assert.ErrorContains(t, err, "conversion webhook for example.com/v1, Kind=Widget failed")
+		assert.Equal(t, time.Minute, time.Since(began))
 		require.NoError(t, env.Stop())
 	})
 }

@@ -115,7 +115,7 @@ func TestAnswerOfAWebhookIsBounded(t *testing.T) {
 	s := newServer(t, Options{Webhooks: true})
 	s.validateBy(func(w http.ResponseWriter, _ *http.Request) {
 		chunk := []byte(strings.Repeat(" ", 1<<20))
-		for range maxAnswer/len(chunk) + 2 {
+		for range 18 {
 			if _, err := w.Write(chunk); err != nil {
 				return
 			}

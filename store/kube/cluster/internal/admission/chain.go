@@ -8,7 +8,6 @@ package admission
 
 import (
 	"context"
-	"net"
 	"sync"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -18,6 +17,7 @@ import (
 
 	"github.com/kubecoord/kubecoord/httpapi"
 	"github.com/kubecoord/kubecoord/internal/kinds"
+	"github.com/kubecoord/kubecoord/store/kube/internal/webhooks"
 )
 
 // Options choose the plugins.
@@ -26,8 +26,8 @@ type Options struct {
 	Namespaces, Policies, Webhooks bool
 	// Authorize answers the authorizer of CEL expressions. Nil allows all.
 	Authorize httpapi.Authorizer
-	// Dial connects to webhooks. Nil is TCP.
-	Dial func(ctx context.Context, network, address string) (net.Conn, error)
+	// Calls sends requests to webhooks. It is needed for Webhooks.
+	Calls *webhooks.Calls
 	// First and Last are called before and after the plugins.
 	First, Last []kinds.Admission
 }
@@ -37,7 +37,6 @@ type Chain struct {
 	opts       Options
 	namespaces collection[runtime.Object]
 	objects    *objects
-	calls      *calls
 	// mutating and validating are the plugins of the two phases, in their order.
 	mutating, validating []plugin
 }
@@ -53,7 +52,7 @@ type plugin struct {
 // New returns the admission of an API.
 func New(api *httpapi.API, opts Options) *Chain {
 	o := &objects{api: api}
-	c := &Chain{opts: opts, namespaces: collection[runtime.Object]{objects: o, gvr: namespaces}, objects: o, calls: newCalls(o, opts)}
+	c := &Chain{opts: opts, namespaces: collection[runtime.Object]{objects: o, gvr: namespaces}, objects: o}
 	if opts.Policies {
 		c.mutating, c.validating = append(c.mutating, c.mutatingPolicies()), append(c.validating, c.validatingPolicies())
 	}
@@ -62,9 +61,6 @@ func New(api *httpapi.API, opts Options) *Chain {
 	}
 	return c
 }
-
-// Close closes the connections to webhooks that no request uses.
-func (c *Chain) Close() { c.calls.close() }
 
 // Admit implements kinds.Admission.
 func (c *Chain) Admit(ctx context.Context, a *kinds.Attributes) error {

@@ -14,6 +14,7 @@ import (
 	"github.com/kubecoord/kubecoord/httpapi"
 	"github.com/kubecoord/kubecoord/httpapi/apitest"
 	"github.com/kubecoord/kubecoord/store/kube/crd"
+	"github.com/kubecoord/kubecoord/store/kube/internal/webhooks"
 	"github.com/kubecoord/kubecoord/store/kube/scheme"
 )
 
@@ -32,8 +33,9 @@ func newServer(t testing.TB, opts Options, more ...func(*apitest.Options)) *serv
 	o := apitest.Options{API: httpapi.Options{
 		Kinds: append(all, crd.Definitions()), Run: []func(context.Context, *httpapi.API){crd.Run},
 		Admission: func(a *httpapi.API) httpapi.Admission {
+			opts.Calls = webhooks.New(webhooks.Options{Services: Services(a), Clock: a.Store().Clock()})
+			t.Cleanup(opts.Calls.Close)
 			s.chain = New(a, opts)
-			t.Cleanup(s.chain.Close)
 			return s.chain
 		},
 	}}

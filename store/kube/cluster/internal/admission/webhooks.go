@@ -8,7 +8,6 @@ import (
 	"k8s.io/apiserver/pkg/admission/plugin/webhook/generic"
 	"k8s.io/apiserver/pkg/admission/plugin/webhook/mutating"
 	"k8s.io/apiserver/pkg/admission/plugin/webhook/validating"
-	webhookutil "k8s.io/apiserver/pkg/util/webhook"
 )
 
 // The plugins for webhooks get their configurations from informers. Here an informer is a collection of the store: its lister
@@ -49,7 +48,7 @@ func (c *Chain) initialize(w *generic.Webhook, f *informerFactory) error {
 	w.SetExternalKubeInformerFactory(f)
 	w.SetExternalKubeClientSet(client{namespaces: f.namespaces})
 	w.SetUnconditionalAuthorizer(authorizer{c.opts.Authorize})
-	w.SetServiceResolver(c.calls)
-	w.SetAuthenticationInfoResolverWrapper(func(webhookutil.AuthenticationInfoResolver) webhookutil.AuthenticationInfoResolver { return c.calls })
+	w.SetServiceResolver(c.opts.Calls)
+	w.SetAuthenticationInfoResolverWrapper(c.opts.Calls.Resolver)
 	return w.ValidateInitialization()
 }

@@ -1,4 +1,6 @@
-package admission
+// Package webhooks sends the requests of one server to admission and conversion webhooks: through its dialer, within time limits
+// by the clock of its store, and with a bound on the size of an answer. The clients are the ones of k8s.io/apiserver.
+package webhooks
 
 import (
 	"context"
@@ -7,31 +9,41 @@ import (
 	"io"
 	"net"
 	"net/http"
-	"net/url"
 	"slices"
 	"sync"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	utilnet "k8s.io/apimachinery/pkg/util/net"
-	"k8s.io/apiserver/pkg/util/proxy"
-	corelisters "k8s.io/client-go/listers/core/v1"
+	"k8s.io/apiserver/pkg/util/webhook"
 	"k8s.io/client-go/rest"
 
-	"github.com/kubecoord/kubecoord/internal/registry"
 	"github.com/kubecoord/kubecoord/store/clock"
 )
 
-// calls sends requests to webhooks. It finds services in the store, and sends no credentials.
-type calls struct {
-	objects *objects
-	dial    func(ctx context.Context, network, address string) (net.Conn, error) // nil for TCP
-	clock   clock.Clock
+// Options say how webhooks are reached.
+type Options struct {
+	// Dial connects to webhooks. Nil is TCP.
+	Dial func(ctx context.Context, network, address string) (net.Conn, error)
+	// Services finds the addresses of services. Nil uses their DNS names.
+	Services webhook.ServiceResolver
+	// Clock counts the time limits. Nil is the time of the machine.
+	Clock clock.Clock
+}
+
+// Calls sends requests to webhooks, without credentials. It implements upstream's AuthenticationInfoResolver and
+// ServiceResolver, and is safe for concurrent use.
+type Calls struct {
+	webhook.ServiceResolver
+	opts Options
 
 	mu   sync.Mutex          // guards used
 	used []http.RoundTripper // the newest ones of the network, at most maxUsed
 }
+
+var (
+	_ webhook.AuthenticationInfoResolver = (*Calls)(nil)
+	_ webhook.ServiceResolver            = (*Calls)(nil)
+)
 
 // maxUsed is how many clients the library remembers. An older one has no request that was not sent before.
 const maxUsed = 200
@@ -39,12 +51,22 @@ const maxUsed = 200
 // maxAnswer bounds the answer of a webhook, in bytes. A real server has no bound but its memory. An object has at most 1.5 MiB.
 const maxAnswer = 16 << 20
 
-func newCalls(o *objects, opts Options) *calls {
-	return &calls{objects: o, dial: opts.Dial, clock: (*registry.Store)(o.api.Store()).Clock()}
+// limit is the time limit of a request that has none of its own (upstream: webhook.NewDefaultAuthenticationInfoResolver).
+const limit = 30 * time.Second
+
+// New returns Calls, which must be closed.
+func New(opts Options) *Calls {
+	if opts.Services == nil {
+		opts.Services = webhook.NewDefaultServiceResolver()
+	}
+	if opts.Clock == nil {
+		opts.Clock = clock.Real{}
+	}
+	return &Calls{ServiceResolver: opts.Services, opts: opts}
 }
 
-// close closes the connections that no request uses.
-func (c *calls) close() {
+// Close closes the connections that no request uses. Later requests open new ones.
+func (c *Calls) Close() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, rt := range c.used {
@@ -52,21 +74,26 @@ func (c *calls) close() {
 	}
 }
 
+// Resolver replaces the AuthenticationInfoResolver of upstream's clients by c.
+func (c *Calls) Resolver(webhook.AuthenticationInfoResolver) webhook.AuthenticationInfoResolver {
+	return c
+}
+
 // ClientConfigFor implements webhook.AuthenticationInfoResolver.
-func (c *calls) ClientConfigFor(string) (*rest.Config, error) { return c.config(), nil }
+func (c *Calls) ClientConfigFor(string) (*rest.Config, error) { return c.config(), nil }
 
 // ClientConfigForService implements webhook.AuthenticationInfoResolver.
-func (c *calls) ClientConfigForService(string, string, int) (*rest.Config, error) {
+func (c *Calls) ClientConfigForService(string, string, int) (*rest.Config, error) {
 	return c.config(), nil
 }
 
 // config returns a configuration whose connections no other client shares, which the Proxy ensures.
-func (c *calls) config() *rest.Config {
-	return &rest.Config{Dial: c.dial, Proxy: http.ProxyFromEnvironment, WrapTransport: c.wrap}
+func (c *Calls) config() *rest.Config {
+	return &rest.Config{Dial: c.opts.Dial, Proxy: http.ProxyFromEnvironment, WrapTransport: c.wrap, Timeout: limit}
 }
 
 // wrap returns a RoundTripper whose answers are bounded in time and size.
-func (c *calls) wrap(network http.RoundTripper) http.RoundTripper {
+func (c *Calls) wrap(network http.RoundTripper) http.RoundTripper {
 	c.mu.Lock()
 	if c.used = append(c.used, network); len(c.used) > maxUsed {
 		utilnet.CloseIdleConnectionsFor(c.used[0])
@@ -82,11 +109,11 @@ type roundTripper func(*http.Request) (*http.Response, error)
 func (f roundTripper) RoundTrip(req *http.Request) (*http.Response, error) { return f(req) }
 
 // send sends a request. The library ends it after its timeout by package time, and send by the clock of the store.
-func (c *calls) send(next http.RoundTripper, req *http.Request) (*http.Response, error) {
+func (c *Calls) send(next http.RoundTripper, req *http.Request) (*http.Response, error) {
 	ctx, cancel := req.Context(), context.CancelFunc(func() {})
-	if _, real := c.clock.(clock.Real); !real {
+	if _, real := c.opts.Clock.(clock.Real); !real {
 		if limit, err := time.ParseDuration(req.URL.Query().Get("timeout")); err == nil {
-			ctx, cancel = clock.WithDeadline(ctx, c.clock, c.clock.Now().Add(limit), context.DeadlineExceeded)
+			ctx, cancel = clock.WithDeadline(ctx, c.opts.Clock, c.opts.Clock.Now().Add(limit), context.DeadlineExceeded)
 			req = req.WithContext(ctx)
 		}
 	}
@@ -133,33 +160,15 @@ func (a *answer) Close() error {
 	return a.body.Close()
 }
 
-// ResolveEndpoint implements webhook.ServiceResolver as a server that does not route to endpoints itself.
-func (c *calls) ResolveEndpoint(namespace, name string, port int32) (*url.URL, error) {
-	return proxy.ResolveCluster(serviceLister{objects: c.objects}, namespace, name, port)
+type contextKey struct{}
+
+// With returns a context in which conversion webhooks are called by c.
+func With(ctx context.Context, c *Calls) context.Context {
+	return context.WithValue(ctx, contextKey{}, c)
 }
 
-// serviceLister reads services from the store.
-type serviceLister struct {
-	corelisters.ServiceLister
-	objects *objects
-}
-
-// Services implements corelisters.ServiceLister.
-func (l serviceLister) Services(namespace string) corelisters.ServiceNamespaceLister {
-	return namespacedServices{objects: l.objects, namespace: namespace}
-}
-
-type namespacedServices struct {
-	corelisters.ServiceNamespaceLister
-	objects   *objects
-	namespace string
-}
-
-// Get implements corelisters.ServiceNamespaceLister.
-func (l namespacedServices) Get(name string) (*corev1.Service, error) {
-	o, err := l.objects.get(corev1.SchemeGroupVersion.WithResource("services"), l.namespace, name)
-	if err != nil {
-		return nil, apierrors.NewNotFound(corev1.Resource("service"), name) // the text of a lister
-	}
-	return o.(*corev1.Service), nil
+// From returns the Calls of a context, or nil.
+func From(ctx context.Context) *Calls {
+	c, _ := ctx.Value(contextKey{}).(*Calls)
+	return c
 }
