@@ -49,8 +49,8 @@ type Descriptor struct {
 	ValidateName      func(name string, prefix bool) []string
 	ValidateFinalizer func(finalizer string) []string
 	Default           func(obj Object)
-	// PrepareForCreate and PrepareForUpdate set the fields that a writer cannot set.
-	PrepareForCreate func(obj Object)
+	// PrepareForCreate and PrepareForUpdate set the fields that a writer cannot set. ctx is the one of the write.
+	PrepareForCreate func(ctx context.Context, obj Object)
 	PrepareForUpdate func(obj, old Object)
 	// PrepareForDelete, if not nil, changes an object whose deletion begins: the deletionTimestamp is set, and the object
 	// stays until its finalizers are gone. Without it the object has the finalizers that deletion options ask for.

@@ -1,6 +1,7 @@
 package kinds
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -16,8 +17,8 @@ import (
 const memberStatus = "status"
 
 // PrepareNew empties the status if it is a subresource, sets generation 1 on kinds that have generations, and the
-// fields that the kind sets.
-func (k *Kind) PrepareNew(o Object) {
+// fields that the kind sets. ctx is the one of the write.
+func (k *Kind) PrepareNew(ctx context.Context, o Object) {
 	if k.info.Status && !k.of.StatusOnCreate {
 		k.Type().CopyMember(o, k.empty(), memberStatus)
 	}
@@ -25,7 +26,7 @@ func (k *Kind) PrepareNew(o Object) {
 		o.GetObjectMeta().Generation = 1
 	}
 	if k.of.PrepareForCreate != nil {
-		k.of.PrepareForCreate(o)
+		k.of.PrepareForCreate(ctx, o)
 	}
 }
 

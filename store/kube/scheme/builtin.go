@@ -1,6 +1,7 @@
 package scheme
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -121,9 +122,9 @@ func (b *builder) defaulter(t *objectType) func(kinds.Object) {
 func (b *builder) prepare(d *kinds.Descriptor, r served, t *objectType) {
 	_, hasStatus := t.goType.FieldByName("Status")
 	stored := storageOf(d.Versions[0].Schema)
-	d.PrepareForCreate = func(o kinds.Object) {
+	d.PrepareForCreate = func(ctx context.Context, o kinds.Object) {
 		if r.create != nil {
-			t.change(o, r.create)
+			t.change(o, func(obj runtime.Object) { r.create(ctx, obj) })
 		}
 		if hasStatus {
 			t.complete(o, "status")

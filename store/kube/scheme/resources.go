@@ -1,6 +1,8 @@
 package scheme
 
 import (
+	"context"
+
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/kubecoord/kubecoord/internal/kinds"
@@ -33,7 +35,7 @@ type served struct {
 	counts                []string // the members that count a generation; see counter
 	fields                []kinds.SelectableField
 	refusal               string // of other fields, if it is not the usual text
-	create                func(obj runtime.Object)
+	create                func(ctx context.Context, obj runtime.Object)
 	update                func(obj, old runtime.Object)
 	holds                 func(o kinds.Object) bool
 	terminate             func(obj runtime.Object)
@@ -67,7 +69,7 @@ func coreResources() []served {
 		{version: v, kind: "Namespace", plural: "namespaces", short: []string{"ns"}, cluster: true, status: true, name: validate.NameIsDNSLabel,
 			verbs:  []string{"create", "delete", "get", "list", "patch", "update", "watch"},
 			fields: fields("status.phase"), create: onCreate(createNamespace), update: onUpdate(updateNamespace),
-			holds: hasFinalizers, terminate: onCreate(terminateNamespace), subresources: namespaceSubresources},
+			holds: hasFinalizers, terminate: on(terminateNamespace), subresources: namespaceSubresources},
 		{version: v, kind: "Node", plural: "nodes", short: []string{"no"}, cluster: true, status: true, keepsStatus: true, prefix: "minions",
 			fields: []kinds.SelectableField{boolField("spec.unschedulable")}},
 		{version: v, kind: "PersistentVolume", plural: "persistentvolumes", short: []string{"pv"}, cluster: true, status: true,
@@ -127,7 +129,7 @@ func groupResources() []served {
 			fields: []kinds.SelectableField{{Path: "status.successful", Value: number("status", "succeeded")}}, refusal: "field label %q not supported for Job", create: onCreate(createJob)},
 
 		{group: "certificates.k8s.io", version: v, kind: "CertificateSigningRequest", plural: "certificatesigningrequests", short: []string{"csr"}, cluster: true, status: true,
-			name: anyName, fields: fields("spec.signerName"), create: onCreate(createSigningRequest), update: onUpdate(updateSigningRequest), statusUpdate: onUpdate(requestStatus),
+			name: anyName, fields: fields("spec.signerName"), create: createSigningRequest, update: onUpdate(updateSigningRequest), statusUpdate: onUpdate(requestStatus),
 			resets: []string{"spec"}, statusResets: []string{"status.conditions"}, subresources: approval},
 
 		{group: "discovery.k8s.io", version: v, kind: "EndpointSlice", plural: "endpointslices", counts: []string{"addressType", "endpoints", "ports", labels}, create: onCreate(createEndpointSlice), update: onUpdate(updateEndpointSlice)},
