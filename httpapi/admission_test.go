@@ -1,6 +1,7 @@
 package httpapi_test
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -15,6 +16,8 @@ import (
 	"github.com/kubecoord/kubecoord/httpapi"
 	users "github.com/kubecoord/kubecoord/internal/caller"
 	"github.com/kubecoord/kubecoord/internal/kinds"
+	"github.com/kubecoord/kubecoord/lease"
+	"github.com/kubecoord/kubecoord/store"
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
@@ -204,4 +207,67 @@ func TestAdmissionSeesTheUser(t *testing.T) {
 	})
 	s.must(t, "POST", fleets, `{"metadata":{"name":"d"}}`)
 	assert.Equal(t, "admit CREATE fleets Fleet default/d CreateOptions object jane 7", a.taken()[0])
+}
+
+// Writes of the Go API are asked about as the ones of requests, by the user of their context.
+func TestAdmissionOfTheGoAPI(t *testing.T) {
+	a := &admission{}
+	s := newServerWith(t, store.Options{}, httpapi.Options{Admission: func(*httpapi.API) httpapi.Admission { return a }})
+	ctx, leases := users.WithUser(t.Context(), users.User{Name: "jane", UID: "7"}), lease.In(s.st)
+	newLease := func(name string) *lease.Lease {
+		return &lease.Lease{ObjectMeta: meta.ObjectMeta{Namespace: "default", Name: name}}
+	}
+	hold := func(l *lease.Lease) error {
+		l.Spec.HolderIdentity = new(*cmp.Or(l.Spec.HolderIdentity, new("")) + "h")
+		return nil
+	}
+	both := func(call string) []string {
+		return []string{"admit " + call + " jane 7", "validate " + call + " jane 7"}
+	}
+	update := both("UPDATE leases Lease default/a UpdateOptions object old")
+	for _, step := range []struct {
+		name string
+		do   func() error
+		want []string
+	}{
+		{"create", func() error { _, err := leases.Create(ctx, newLease("a"), store.CreateOptions{}); return err }, both("CREATE leases Lease default/a CreateOptions object")},
+		{"update", func() error {
+			l, err := leases.Get(ctx, "default", "a")
+			if err == nil {
+				_, err = leases.Update(ctx, l, store.UpdateOptions{})
+			}
+			return err
+		}, update},
+		{"modify", func() error {
+			_, err := leases.Modify(ctx, "default", "a", hold, store.UpdateOptions{})
+			return err
+		}, update},
+		{"patch", func() error {
+			_, err := leases.Patch(ctx, "default", "a", store.MergePatch, []byte(`{}`), store.PatchOptions{})
+			return err
+		}, update},
+		{"apply", func() error {
+			_, err := leases.Apply(ctx, newLease("b"), store.ApplyOptions{FieldManager: "m"})
+			return err
+		}, both("CREATE leases Lease default/b CreateOptions object")},
+		{"dry run", func() error {
+			_, err := leases.Delete(ctx, "default", "b", store.DeleteOptions{DryRun: true})
+			return err
+		}, both("DELETE leases Lease default/b DeleteOptions old dry")},
+		{"delete", func() error { _, err := leases.Delete(ctx, "default", "b", store.DeleteOptions{}); return err }, both("DELETE leases Lease default/b DeleteOptions old")},
+		{"delete all", func() error {
+			_, err := leases.DeleteCollection(ctx, store.DeleteOptions{}, store.ListOptions{})
+			return err
+		}, both("DELETE leases Lease default/ DeleteOptions old")},
+		{"reads", func() error { _, err := leases.List(ctx, store.ListOptions{}); return err }, nil},
+	} {
+		require.NoError(t, step.do(), step.name)
+		assert.Equal(t, step.want, a.taken(), step.name)
+	}
+	a.admit = func(*kinds.Attributes) error {
+		return meta.NewStatusError(http.StatusForbidden, meta.ReasonForbidden, nil, "not today")
+	}
+	_, err := leases.Create(ctx, newLease("a"), store.CreateOptions{})
+	require.EqualError(t, err, "not today")
+	assert.Equal(t, 0, s.st.Len(lease.Kind()))
 }

@@ -41,8 +41,9 @@ type Options struct {
 	// Kinds. It is for what belongs to one API and needs its store, such as an Authorizer that reads Roles. The API answers no
 	// requests yet.
 	Extend func(a *API, opts *Options)
-	// Admission, if not nil, returns what decides about each write of the store, by the Go API too, once it is authorized.
-	// Package store/kube/cluster has webhooks and policies. It is called once, before the first request. A Fork calls its own.
+	// Admission, if not nil, returns the Admission that decides about each write of the store after it is authorized, also about
+	// those of the Go API. It is called once for each API, forks too, before the first request. Package store/kube/cluster has
+	// webhooks and policies.
 	// The user of a request without Authenticate, and of the Go API, is system:apiserver of the group system:masters.
 	Admission func(a *API) Admission
 	// Middleware, if not nil, wraps the handler of the API, also for health paths and a

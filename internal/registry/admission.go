@@ -11,14 +11,14 @@ import (
 // This file asks the Admission of a store about its writes (upstream: apiserver, endpoints/handlers, and registry/rest,
 // AdmissionToValidateObjectFunc and AdmissionToValidateObjectDeleteFunc). What it gets shares no memory with the store.
 
-// asking is what a write tells the Admission, whatever its attempts change.
+// asking is what all attempts of a write tell the Admission.
 type asking struct {
 	ctx      context.Context // also without an Admission
 	resource *kinds.Kind
 	version  int
 	// nameless leaves out the name: the object is deleted with its collection.
 	nameless bool
-	// silent does not ask, since the request was asked about already.
+	// silent is set if the Admission was asked about the request before.
 	silent bool
 }
 

@@ -13,8 +13,8 @@ type ObjectChange struct {
 }
 
 // FollowAll sends the changes of all collections in their order, for controllers of all kinds: one goroutine, and no reader in
-// the hub. An element without changes means that the whole state is to be read: it is the first one, and comes when the history
-// has lost changes. After each element all changes up to then were sent. The last element is the error of the context, or ErrClosed.
+// the hub. An element without changes means that the caller must read the whole state: the first element is one, and so is the one after
+// the history has lost changes. After each element all changes up to then were sent. The last element is the error of the context, or ErrClosed.
 func (st *Store) FollowAll(ctx context.Context) iter.Seq2[[]ObjectChange, error] {
 	return func(yield func([]ObjectChange, error) bool) {
 		at, lost := uint64(0), true

@@ -3,6 +3,7 @@ package kube_test
 import (
 	"context"
 	"errors"
+	"net/http"
 	"testing"
 	"testing/synctest"
 
@@ -15,6 +16,7 @@ import (
 	"github.com/kubecoord/kubecoord/httpapi"
 	"github.com/kubecoord/kubecoord/httpapi/apitest"
 	"github.com/kubecoord/kubecoord/httpapi/client"
+	"github.com/kubecoord/kubecoord/internal/kinds"
 	"github.com/kubecoord/kubecoord/lease"
 	"github.com/kubecoord/kubecoord/store"
 	"github.com/kubecoord/kubecoord/store/kube"
@@ -266,4 +268,41 @@ func TestAKindWithAGoTypeHasNoSecondOne(t *testing.T) {
 	defer st.Close()
 	_, err := kube.In[Backup](lease.Kind(), st)
 	assert.EqualError(t, err, "store: kind Lease: got objects of type *lease.Lease, want *store.Unstructured")
+}
+
+// refusing is an Admission that refuses objects with a label.
+type refusing struct{ asked int }
+
+func (r *refusing) Admit(_ context.Context, a *kinds.Attributes) error {
+	r.asked++
+	if a.Object != nil && a.Object.GetObjectMeta().Labels["refused"] != "" {
+		return meta.NewStatusError(http.StatusForbidden, meta.ReasonForbidden, nil, "not today")
+	}
+	return nil
+}
+
+func (r *refusing) Validate(context.Context, *kinds.Attributes) error { return nil }
+
+func TestAdmissionOfACollection(t *testing.T) {
+	admission := &refusing{}
+	api := apitest.New(t, apitest.Options{API: httpapi.Options{
+		Kinds: []store.AnyKind{backupKind}, Admission: func(*httpapi.API) httpapi.Admission { return admission },
+	}})
+	backups, err := kube.In[Backup](backupKind, api.Store())
+	require.NoError(t, err)
+	ctx := t.Context()
+	made, err := backups.Create(ctx, &Backup{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "a"}}, store.CreateOptions{})
+	require.NoError(t, err)
+	made.Status.LastRun = &metav1.Time{}
+	_, err = backups.Status().Update(ctx, made, store.UpdateOptions{})
+	require.NoError(t, err)
+	assert.Equal(t, 2, admission.asked)
+	_, err = backups.Modify(ctx, "ns", "a", func(b *Backup) error {
+		b.Labels = map[string]string{"refused": "yes"}
+		return nil
+	}, store.UpdateOptions{})
+	require.EqualError(t, err, "not today")
+	_, err = backups.Delete(ctx, "ns", "a", store.DeleteOptions{})
+	require.NoError(t, err)
+	assert.Equal(t, 4, admission.asked)
 }

@@ -79,7 +79,7 @@ func (p *play) text(s string) string {
 	return strings.NewReplacer("NAMESPACE", p.namespace, exchange.RunID, p.ID, "WEBHOOKS", p.hooks.server.URL, "OTHERCA", p.hooks.otherCA, "TOKEN", p.token, "CABUNDLE", p.hooks.ca).Replace(s)
 }
 
-// do plays one request and adds its answer, with the calls of webhooks that it caused. Headers are "Name: value".
+// do plays one request and adds its answer, with the calls of webhooks that the request caused. Headers are "Name: value".
 func (p *play) do(step, method, path, body string, headers ...string) {
 	if p.err != nil {
 		return
@@ -219,6 +219,27 @@ func (w *watch) read(ctx context.Context, body io.ReadCloser) {
 		select {
 		case w.events <- tree:
 		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// gone waits until an object of a name is deleted, and adds no answer: for events whose number is not fixed.
+func (w *watch) gone(name string) {
+	defer w.cancel()
+	if w.p.err != nil {
+		return
+	}
+	timer := time.NewTimer(20 * time.Second)
+	defer timer.Stop()
+	for {
+		select {
+		case e := <-w.events:
+			if exchange.TextAt(e, "type") == "DELETED" && exchange.TextAt(e, "object", "metadata", "name") == name {
+				return
+			}
+		case <-timer.C:
+			w.p.err = fmt.Errorf("%s is still there", name)
 			return
 		}
 	}

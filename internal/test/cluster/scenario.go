@@ -9,7 +9,7 @@ import (
 type Scenario struct {
 	Name string
 	play func(*play)
-	// Controllers need the garbage collector and the namespace controller.
+	// Controllers is set if the scenario needs the garbage collector and the namespace controller.
 	Controllers bool
 }
 

@@ -15,10 +15,10 @@ type Answer struct {
 	Status  int
 	Type    string   // Content-Type
 	Warning []string `json:",omitempty"`
-	// Body is the JSON of the body. That of protobuf is the object as JSON. Events are those of a watch.
+	// Body is the JSON of the body; an object in protobuf is there as JSON. Events are those of a watch.
 	Body   any   `json:",omitempty"`
 	Events []any `json:",omitempty"`
-	// RetryAfter is the header of that name. Calls are what webhooks were sent because of the request.
+	// RetryAfter is the header Retry-After. Calls are the requests that webhooks got because of this request.
 	RetryAfter string `json:",omitempty"`
 	Calls      []any  `json:",omitempty"`
 	// Unsteady answers differ between two runs, by the order of a map. Only their status is compared.

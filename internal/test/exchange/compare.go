@@ -123,7 +123,7 @@ func (c *comparison) value(path string, want, got any) {
 	}
 }
 
-// agoForm is a time before now in a cell, which grows from the day of the recording on.
+// agoForm matches the time since a restart in a cell of a table. It has grown since the recording.
 var agoForm = regexp.MustCompile(`\((\d+[smhdy])+ ago\)`)
 
 func (c *comparison) object(path string, want, got Object) {

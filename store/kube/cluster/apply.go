@@ -7,9 +7,9 @@ import (
 	"github.com/kubecoord/kubecoord/store/kube/cluster/internal/access"
 )
 
-// Apply adds to the options of an API what o says: kinds, and, for each API that is made of them, forks too, authentication,
-// authorization and admission. It must be called after all kinds were added, and once. The kinds of the API must be the ones of
-// package scheme.
+// Apply adds what o says to the options of an API: kinds, authentication, authorization, admission and controllers. Each API that is
+// made with these options has its own, and so has each fork. Apply must be called once, after all kinds were added. The built-in kinds
+// must be those of package scheme.
 func (o Options) Apply(api *httpapi.Options) error {
 	if o.Reviews {
 		if err := addReviews(api); err != nil {

@@ -16,7 +16,7 @@ import (
 	"github.com/kubecoord/kubecoord/store/kube/scheme"
 )
 
-// defaultPort is the port of a kube-apiserver that is not told another one.
+// defaultPort is the default of kube-apiserver's flag --secure-port.
 const defaultPort = 6443
 
 // bootstrapTime bounds how long an API that starts waits for a store on etcd.

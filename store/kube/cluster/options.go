@@ -1,5 +1,5 @@
 // Package cluster has what a server of Kubernetes does beside keeping objects: namespaces, admission, reviews, tokens, and
-// two controllers. Each is one value of Options, and off without it.
+// two controllers. Each is a field of Options, and off in the zero value.
 //
 // There is no scheduler, no kubelet, and no controller that makes Pods of a Deployment: kwok has these.
 package cluster
@@ -21,21 +21,21 @@ type Options struct {
 	ServicePort int
 	// Webhooks calls the admission webhooks of the MutatingWebhookConfigurations and ValidatingWebhookConfigurations.
 	Webhooks bool
-	// Dial connects to webhooks of admission, and to the ones of conversions if crd.Run serves their definitions. Nil is TCP.
+	// Dial connects to admission webhooks, and to conversion webhooks if crd.Run serves their definitions. Nil means TCP.
 	Dial func(ctx context.Context, network, address string) (net.Conn, error)
 	// Policies enforces ValidatingAdmissionPolicies and MutatingAdmissionPolicies.
 	Policies bool
 	// Disruptions makes evictions obey PodDisruptionBudgets.
 	Disruptions bool
 	// Reviews answers TokenReviews, SubjectAccessReviews and their kin by the Authenticate and Authorize of the API, and
-	// TokenRequests. Requests may have a token of a ServiceAccount, and may impersonate a user. Without Authenticate, requests
-	// without such a token are the ones of an administrator, in the group system:masters.
+	// TokenRequests. Requests may have a token of a ServiceAccount, and may impersonate a user. Without Authenticate, a request
+	// without such a token comes from an administrator, in the group system:masters.
 	Reviews bool
 	// Tokens say how tokens of ServiceAccounts are signed and checked.
 	Tokens Tokens
 	// RBAC authorizes requests by Roles, ClusterRoles and their bindings, in addition to Authorize. It makes the roles and
-	// bindings of a new cluster, and refuses ones that give more than their writer has. Roles that aggregate others have the
-	// rules that are stored, because a controller of kube-controller-manager fills them in: admin, edit and view have none.
+	// bindings of a new cluster, and refuses roles and bindings that give more than their writer has. Roles that aggregate others
+	// have only the rules that are stored: admin, edit and view have none, because kube-controller-manager would fill them in.
 	RBAC bool
 	// GarbageCollection deletes objects whose owners are gone, as the garbage collector of kube-controller-manager.
 	GarbageCollection bool

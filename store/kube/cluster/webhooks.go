@@ -8,8 +8,8 @@ import (
 	"github.com/kubecoord/kubecoord/store/kube/internal/webhooks"
 )
 
-// extendWebhooks returns what sends the requests of one API to webhooks, or nil if nothing about that is set. The functions of
-// Run, such as crd.Run, get it in their context, for conversions.
+// extendWebhooks returns the Calls by which one API reaches its webhooks, or nil without Webhooks and Dial. The functions of Run,
+// such as crd.Run, get them in their context, for conversions.
 func (o Options) extendWebhooks(a *httpapi.API, opts *httpapi.Options) *webhooks.Calls {
 	if !o.Webhooks && o.Dial == nil {
 		return nil

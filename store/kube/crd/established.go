@@ -30,9 +30,9 @@ type Established struct {
 	size   int
 }
 
-// Establish returns a definition with the defaults, the accepted names and the conditions that a server sets. The error names
-// the fields and rules that it breaks, or says that only a server can decide: of groups that belong to Kubernetes, and of
-// conversion webhooks. manager is the field manager of the one who creates it. The definition is not changed.
+// Establish returns crd with the defaults, the accepted names and the conditions that a server sets. It does not change crd.
+// manager is the field manager of the create. The error names the fields and rules that crd breaks. Establish also refuses groups
+// that belong to Kubernetes, and conversion webhooks: a server must decide about these.
 func Establish(crd *apiextensionsv1.CustomResourceDefinition, manager string) (*Established, error) {
 	if apihelpers.IsProtectedCommunityGroup(crd.Spec.Group) || hasWebhook(crd) {
 		return nil, fmt.Errorf("crd: CustomResourceDefinition %q: want a group of its own and no conversion webhook", crd.Name)
@@ -228,8 +228,8 @@ func (m *madeKinds) install(objects []*registry.Restored, all []*Established) {
 	}
 }
 
-// establishedOf returns what a definition was installed from, or nil if it was not, or was changed since. A fork of its store
-// has it too.
+// establishedOf returns the Established that a stored definition was installed from. It returns nil if a client has created or
+// changed the definition. A fork of the store gets the same answer.
 func (m *madeKinds) establishedOf(o kinds.Object) *Established {
 	of := o.GetObjectMeta()
 	if of.DeletionTimestamp != nil || of.Generation != 1 {

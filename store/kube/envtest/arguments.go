@@ -68,7 +68,7 @@ func (a *Arguments) Append(key string, values ...string) *Arguments {
 	return a.SetRaw(key, a.Get(key).Append(values...))
 }
 
-// AppendNoDefaults is Append for a flag that shall not have its defaults. If the flag is set already, it is Append.
+// AppendNoDefaults adds values to those of a flag, without its defaults. If the flag is set already, it does the same as Append.
 func (a *Arguments) AppendNoDefaults(key string, values ...string) *Arguments {
 	have, ok := a.values[key]
 	if !ok {

@@ -47,7 +47,7 @@ type APIServer struct {
 	//
 	// Deprecated: see SecureServing.
 	SecurePort int
-	// SecureServing is where the server listens. The flags bind-address and secure-port of Configure go before it.
+	// SecureServing is where the server listens. The flags bind-address and secure-port of Configure take precedence.
 	SecureServing
 	// InsecureServing has no effect, like URL.
 	//

@@ -3,7 +3,7 @@
 //
 //	import "github.com/kubecoord/kubecoord/store/kube/envtest"
 //
-// There is nothing to download, and no process to start. KUBEBUILDER_ASSETS is not read, but for kubectl.
+// There is nothing to download, and no process to start. KUBEBUILDER_ASSETS is read for kubectl only.
 //
 // # What is served
 //

@@ -91,7 +91,7 @@ type userTransport struct {
 	user User
 }
 
-// RoundTrip sends a request of the user, who is also the client in matches of apitest.
+// RoundTrip sends a request in the name of the user. The name is also the Client of the request for package apitest.
 func (u userTransport) RoundTrip(req *http.Request) (*http.Response, error) {
 	ctx := caller.WithName(req.Context(), u.user.Name)
 	ctx = context.WithValue(ctx, userKey{}, u.user)

@@ -36,9 +36,10 @@ func reviewerOf(ctx context.Context) Reviewer {
 	return r
 }
 
-// Reviews returns the kinds that a server answers by its authentication and authorization, and that Kinds does not have: the
-// reviews, and a ServiceAccount with the subresource token, which must take the place of the one of Kinds. WithReviewer says
-// who answers. Package cluster serves them. They are made once per process and shared.
+// Reviews returns kinds that Kinds does not have, because their answers come from the authentication and authorization of a server.
+// reviews are TokenReview, SubjectAccessReview and the other reviews. serviceAccount is ServiceAccount with the subresource token;
+// it must replace the ServiceAccount of Kinds. The Reviewer of WithReviewer gives the answers; package cluster has one. The kinds are
+// made once per process and shared.
 func Reviews() (reviews []store.AnyKind, serviceAccount store.AnyKind, err error) {
 	for i, kind := range reviewKinds() {
 		k, err := kind()

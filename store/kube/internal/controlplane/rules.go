@@ -17,7 +17,7 @@ type Rules struct {
 	Enabled, Disabled []string
 }
 
-// Check refuses values that a kube-apiserver refuses, by its texts, and modes that this server has not.
+// Check refuses values that a kube-apiserver refuses, by its texts, and modes that this server does not have.
 func (r Rules) Check() error {
 	for i, mode := range r.Modes {
 		switch {
@@ -58,8 +58,8 @@ func (r Rules) Cluster(o cluster.Options) cluster.Options {
 // AllowsAll reports whether everybody may do everything.
 func (r Rules) AllowsAll() bool { return len(r.Modes) == 0 || slices.Contains(r.Modes, "AlwaysAllow") }
 
-// Authorizer returns the Authorizer beside RBAC, or nil. The modes Node and AlwaysDeny allow nothing, but to administrators: here
-// are no kubelets.
+// Authorizer returns the Authorizer beside RBAC, or nil. The modes Node and AlwaysDeny allow only what administrators do: there are
+// no kubelets.
 func (r Rules) Authorizer() httpapi.Authorizer {
 	if r.AllowsAll() || slices.Contains(r.Modes, "RBAC") {
 		return nil
@@ -69,7 +69,7 @@ func (r Rules) Authorizer() httpapi.Authorizer {
 	}
 }
 
-// Idle returns the enabled plugins that this server has not.
+// Idle returns the enabled plugins that this server does not have.
 func (r Rules) Idle() []string {
 	return slices.DeleteFunc(slices.Clone(r.Enabled), func(name string) bool { return slices.Contains(served(), name) })
 }

@@ -34,7 +34,7 @@ type Server struct {
 	api    *httpapi.API
 	st     *registry.Store
 	tokens *Tokens
-	// authenticate and authorize are the ones of the options of the API, or nil. mayAll reports that there is no authorization.
+	// authenticate and authorize are those of the API's options, or nil. mayAll is set if there is no authorization.
 	authenticate httpapi.Authenticator
 	authorize    httpapi.Authorizer
 	mayAll       bool
@@ -114,7 +114,7 @@ func (s *Server) requestor(r *http.Request) (httpapi.User, bool) {
 	return withGroup(u), ok
 }
 
-// withGroup adds the group of all users with credentials, or of all without.
+// withGroup adds the group system:authenticated, or system:unauthenticated to the anonymous user.
 func withGroup(u httpapi.User) httpapi.User {
 	group := groupAuthenticated
 	switch {

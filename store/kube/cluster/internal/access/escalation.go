@@ -20,8 +20,8 @@ import (
 )
 
 // Admission refuses roles and bindings that give their writer permissions that the writer does not have (upstream:
-// registry/rbac, policybased). It is nil without RBAC. It must run as the last
-// one that may change objects: a real server asks it after those, and before it validates.
+// registry/rbac, policybased). It is nil without RBAC. It must run after all plugins that may change objects: a real server asks it
+// after these, and before it validates.
 func (s *Server) Admission() kinds.Admission {
 	if s.rbac == nil {
 		return nil

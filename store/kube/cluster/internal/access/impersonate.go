@@ -16,7 +16,7 @@ import (
 )
 
 // This file is upstream's constrained impersonation (apiserver, endpoints/filters/impersonation; KEP-5284): a verb for each
-// kind of user is checked first, then the verb impersonate of old. Answers are not cached.
+// kind of user is checked first, then the older verb impersonate. Answers are not cached.
 
 type impersonatedKey struct{}
 

@@ -119,7 +119,7 @@ func (s *Server) userOfToken(ctx context.Context, token string, audiences []stri
 	return withGroup(u), valid, ""
 }
 
-// withoutValues is the context of a request without what it says about the user who asks.
+// withoutValues is a context that has no values: an Authenticator that gets it cannot see the user who sent the review.
 type withoutValues struct{ context.Context }
 
 // Value returns nil.

@@ -33,11 +33,11 @@ import (
 
 // TokenOptions say how tokens of ServiceAccounts are signed and checked.
 type TokenOptions struct {
-	// Issuer is the claim iss of tokens, and Issuers are more whose tokens are accepted. Default:
+	// Issuer is the claim iss of new tokens. Tokens of Issuers are accepted too. Default of Issuer:
 	// https://kubernetes.default.svc.cluster.local.
 	Issuer  string
 	Issuers []string
-	// Audiences are the names of the server for which a token may be. Default: Issuer.
+	// Audiences are the names of the server: a token must be for one of them. Default: Issuer.
 	Audiences []string
 	// Key signs tokens: an RSA or ECDSA key. Default: a key that is made with the first token.
 	Key crypto.Signer
@@ -229,7 +229,7 @@ func (s *Server) bind(ctx context.Context, account *corev1.ServiceAccount, to *a
 	return nil
 }
 
-// text returns a text in an object of package scheme.
+// text returns the string at a path of an object of package scheme, "" if there is none.
 func text(o kinds.Object, path ...string) string {
 	u, ok := o.(*store.Unstructured)
 	if !ok {
@@ -239,7 +239,7 @@ func text(o kinds.Object, path ...string) string {
 	return s
 }
 
-// claimed is a token with the issuer of this server, which was not checked.
+// claimed is a token that names this server as its issuer. Its signature was not checked.
 type claimed struct {
 	*parsed
 	claims
@@ -264,8 +264,8 @@ func (t *Tokens) parse(token string) *claimed {
 	return c
 }
 
-// verify returns the user of a token that is valid for one of the audiences, nil for the ones of the server, and these
-// audiences (upstream: pkg/serviceaccount, jwtTokenAuthenticator and validator).
+// verify returns the user of a token, and those of the audiences for which the token is valid, which must be one at least. Nil
+// audiences stand for those of the server (upstream: pkg/serviceaccount, jwtTokenAuthenticator and validator).
 func (s *Server) verify(ctx context.Context, c *claimed, audiences []string) (httpapi.User, []string, error) {
 	none := httpapi.User{}
 	keys, err := s.tokens.publicKeys()

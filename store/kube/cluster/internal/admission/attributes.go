@@ -64,7 +64,7 @@ func (a *attributes) interfaces() *interfaces {
 	return &interfaces{write: a, kind: a.of.Kind}
 }
 
-// apply makes an object that plugins have changed the object of the write.
+// apply puts an object that plugins have changed into the write.
 func (a *attributes) apply() error {
 	if !a.changed {
 		return nil
@@ -86,7 +86,7 @@ func resourceOf(k *kinds.Kind, version int) schema.GroupVersionResource {
 	return schema.GroupVersionResource{Group: info.Group, Version: info.Versions[version].Name, Resource: info.Plural}
 }
 
-// optionsOf returns the options of a write. The ones of a patch become the ones of the create or update that it is (upstream:
+// optionsOf returns the options of a write. PatchOptions become the CreateOptions or UpdateOptions of what the patch does (upstream:
 // endpoints/handlers, patchToUpdateOptions and updateToCreateOptions).
 func optionsOf(a *kinds.Attributes) runtime.Object {
 	var o kinds.CreateOptions

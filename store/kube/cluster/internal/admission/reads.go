@@ -22,7 +22,7 @@ func (o *objects) resource(gvr schema.GroupVersionResource) (*registry.Resource,
 	return o.find(gvr.Group, gvr.Version, func(i *kinds.Info) bool { return i.Plural == gvr.Resource })
 }
 
-// find returns the collection of the kind of a group that is wanted, and the index of a version in it, or nil.
+// find returns the collection of the first kind in a group that wanted accepts, and the index of a version of it, or nil.
 func (o *objects) find(group, version string, wanted func(*kinds.Info) bool) (*registry.Resource, int) {
 	for _, k := range o.api.Kinds() {
 		kind := k.Registered()

@@ -1,14 +1,12 @@
 package admission
 
 import (
-	"bytes"
 	"context"
 	"encoding/base64"
 	"encoding/json"
 	"encoding/pem"
 	"flag"
 	"fmt"
-	"io"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -25,6 +23,7 @@ import (
 
 	"github.com/kubecoord/kubecoord/httpapi"
 	"github.com/kubecoord/kubecoord/httpapi/apitest"
+	"github.com/kubecoord/kubecoord/store/kube/internal/recorded"
 )
 
 var recordFrom = flag.String("server", "", "URL of a kube-apiserver whose answers are recorded; its user is admin")
@@ -45,18 +44,18 @@ func TestAnswersOfARealServer(t *testing.T) {
 			}
 			data, err := os.ReadFile(answers)
 			require.NoError(t, err)
-			want := strings.Split(string(data), separator)
+			want := strings.Split(string(data), recorded.Separator)
 			require.Len(t, want, len(all))
 			s := newServer(t, Options{Namespaces: true, Webhooks: true, Policies: true}, asAdmin)
 			client := &http.Client{Transport: s.api.Transport()}
 			for i, r := range all {
-				want, got := want[i], r.exchange(t, client, s.api.Host(), hooks)
+				want, got := want[i], exchange(t, r, client, s.api.Host(), hooks)
 				if seesMore.MatchString(r.String()) {
 					want, got = withoutCalls(want), withoutCalls(got)
 				}
 				assert.Equal(t, want, got, "%d: %s", i+1, r)
-				if r.method == http.MethodPost && strings.HasSuffix(r.path, "/customresourcedefinitions") {
-					awaitEstablished(t, client, s.api.Host()+r.path)
+				if r.Method == http.MethodPost && strings.HasSuffix(r.Path, "/customresourcedefinitions") {
+					awaitEstablished(t, client, s.api.Host()+r.Path)
 				}
 			}
 		})
@@ -83,8 +82,8 @@ func awaitEstablished(t *testing.T, client *http.Client, definitions string) {
 	}
 }
 
-// seesMore are requests whose webhooks a real server sends more than this one: it removes what the schema of a custom resource
-// does not have when it stores the object, after admission.
+// seesMore matches requests whose webhooks get more members from a real server: it prunes a custom resource after admission, when it
+// stores the object.
 var seesMore = regexp.MustCompile(`hook: (spec-unknown|labels-number)|extra: 2`)
 
 func withoutCalls(answer string) string {
@@ -99,25 +98,18 @@ func asAdmin(o *apitest.Options) {
 	}
 }
 
-const separator = "--------\n"
+// yaml is the media type of requests that name none.
+const yaml = "application/yaml"
 
-// request is one request of a scenario.
-type request struct{ method, path, mediaType, body string }
-
-// String returns the request as its file has it.
-func (r request) String() string {
-	return r.method + " " + r.path + " " + r.mediaType + "\n" + r.body
-}
-
-// requests reads the requests of a file, which are separated by empty lines: a line with the method, the path and the media
-// type, and then the body. Lines that begin with # are comments. These stand for more text:
+// requests reads the requests of a file, which are separated by empty lines. Lines that begin with # are comments. These stand for
+// more text:
 //
 //   - HOOKURL is the URL of the server of webhooks.
 //   - HOOK(path) is the clientConfig of the webhook at a path.
 //   - HOOKS(namespace|members|names) is a list of webhooks with these members. Each is for objects in the namespace whose
 //     label "hook" has its name, which is also its path.
 //   - EACH names, as the first line of a request, is the request for each name in place of NAME.
-func requests(t *testing.T, file string, hooks *hooks) (all []request) {
+func requests(t *testing.T, file string, hooks *hooks) (all []recorded.Request) {
 	data, err := os.ReadFile(file)
 	require.NoError(t, err)
 	text := regexp.MustCompile(`(?m)^#.*\n`).ReplaceAllString(string(data), "")
@@ -132,20 +124,14 @@ func requests(t *testing.T, file string, hooks *hooks) (all []request) {
 		first, rest, _ := strings.Cut(block, "\n")
 		names, each := strings.CutPrefix(first, "EACH ")
 		if !each {
-			all = append(all, parseRequest(block))
+			all = append(all, recorded.Parse(block, yaml))
 			continue
 		}
 		for _, name := range strings.Fields(names) {
-			all = append(all, parseRequest(strings.ReplaceAll(rest, "NAME", name)))
+			all = append(all, recorded.Parse(strings.ReplaceAll(rest, "NAME", name), yaml))
 		}
 	}
 	return all
-}
-
-func parseRequest(text string) request {
-	head, body, _ := strings.Cut(text, "\n")
-	words := append(strings.Fields(head), "application/yaml")
-	return request{words[0], words[1], words[2], body}
 }
 
 func hookList(namespace, members string, names []string) string {
@@ -158,19 +144,9 @@ func hookList(namespace, members string, names []string) string {
 }
 
 // exchange sends a request, and returns the answer and what the webhooks were sent.
-func (r request) exchange(t *testing.T, client *http.Client, server string, hooks *hooks) string {
+func exchange(t *testing.T, r recorded.Request, client *http.Client, server string, hooks *hooks) string {
 	hooks.take()
-	req, err := http.NewRequest(r.method, server+r.path, strings.NewReader(r.body))
-	require.NoError(t, err)
-	req.Header.Set("User-Agent", "recorder")
-	if r.body != "" {
-		req.Header.Set("Content-Type", r.mediaType)
-	}
-	resp, err := client.Do(req)
-	require.NoError(t, err)
-	defer resp.Body.Close()
-	data, err := io.ReadAll(resp.Body)
-	require.NoError(t, err)
+	resp, data := r.Send(t, client, server)
 	out := map[string]any{"answer": parsed(data)}
 	if warnings := resp.Header.Values("Warning"); warnings != nil {
 		out["warnings"] = warnings
@@ -178,7 +154,11 @@ func (r request) exchange(t *testing.T, client *http.Client, server string, hook
 	if calls := hooks.take(); calls != nil {
 		out["calls"] = calls
 	}
-	return fmt.Sprintf("%d\n%s", resp.StatusCode, strings.ReplaceAll(normal(t, out), hooks.server.URL, "URL"))
+	text := recorded.Text(t, out,
+		recorded.Mask{Part: regexp.MustCompile(`"made-[a-z0-9]{5}"`), By: `"made-RANDOM"`},
+		recorded.Mask{Part: regexp.MustCompile(`"caBundle": "[^"]*"`), By: `"caBundle": "CA"`},
+		recorded.Mask{Part: regexp.MustCompile(`127\.0\.0\.1:\d+`), By: "ADDRESS"})
+	return fmt.Sprintf("%d\n%s", resp.StatusCode, strings.ReplaceAll(text, hooks.server.URL, "URL"))
 }
 
 // parsed returns a JSON document as a tree, and other text as it is.
@@ -190,76 +170,29 @@ func parsed(data []byte) any {
 	return doc
 }
 
-var masks = []struct {
-	what *regexp.Regexp
-	by   string
-}{
-	{regexp.MustCompile(`[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}`), "UID"},
-	{regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z`), `TIME`},
-	{regexp.MustCompile(`"resourceVersion": "\d+"`), `"resourceVersion": "VERSION"`},
-	{regexp.MustCompile(`"made-[a-z0-9]{5}"`), `"made-RANDOM"`},
-	{regexp.MustCompile(`"caBundle": "[^"]*"`), `"caBundle": "CA"`},
-	{regexp.MustCompile(`127\.0\.0\.1:\d+`), "ADDRESS"},
-}
-
-// normal returns a document as text without what differs between two runs.
-func normal(t *testing.T, doc any) string {
-	sortManagers(doc)
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	enc.SetIndent("", " ")
-	require.NoError(t, enc.Encode(doc))
-	text := b.String()
-	for _, m := range masks {
-		text = m.what.ReplaceAllString(text, m.by)
-	}
-	return text
-}
-
-// sortManagers orders lists of managers, whose order depends on the seconds in which they wrote.
-func sortManagers(tree any) {
-	switch tree := tree.(type) {
-	case map[string]any:
-		if managers, ok := tree["managedFields"].([]any); ok {
-			for _, m := range managers {
-				m.(map[string]any)["time"] = "TIME"
-			}
-			slices.SortFunc(managers, func(a, b any) int { return strings.Compare(fmt.Sprint(a), fmt.Sprint(b)) })
-		}
-		for _, member := range tree {
-			sortManagers(member)
-		}
-	case []any:
-		for _, item := range tree {
-			sortManagers(item)
-		}
-	}
-}
-
 // record plays requests to a kube-apiserver without controllers, and writes its answers to a file. It deletes what was created.
-func record(t *testing.T, hooks *hooks, all []request, file string) {
+func record(t *testing.T, hooks *hooks, all []recorded.Request, file string) {
 	client := &http.Client{}
 	var answers, created []string
 	for _, r := range all {
-		answers = append(answers, r.exchange(t, client, *recordFrom, hooks))
-		if r.method == http.MethodPost && !strings.Contains(r.path, "?") {
-			if name := regexp.MustCompile(`metadata: {name: "?([-a-z0-9.]+)`).FindStringSubmatch(r.body); name != nil {
-				created = append(created, r.path+"/"+name[1])
+		answers = append(answers, exchange(t, r, client, *recordFrom, hooks))
+		if r.Method == http.MethodPost && !strings.Contains(r.Path, "?") {
+			if name := regexp.MustCompile(`metadata: {name: "?([-a-z0-9.]+)`).FindStringSubmatch(r.Body); name != nil {
+				created = append(created, r.Path+"/"+name[1])
 			}
 		}
-		if strings.Contains(r.path, "admissionregistration.k8s.io") || strings.Contains(r.path, "customresourcedefinitions") ||
-			strings.Contains(r.path, "/podtemplates") { // parameters
+		if strings.Contains(r.Path, "admissionregistration.k8s.io") || strings.Contains(r.Path, "customresourcedefinitions") ||
+			strings.Contains(r.Path, "/podtemplates") { // parameters
 			time.Sleep(3 * time.Second) // a real server sees it late
 		}
 	}
 	for _, path := range slices.Backward(created) {
-		request{http.MethodDelete, path, "", ""}.exchange(t, client, *recordFrom, hooks)
+		exchange(t, recorded.Request{Method: http.MethodDelete, Path: path}, client, *recordFrom, hooks)
 		if name, ok := strings.CutPrefix(path, "/api/v1/namespaces/"); ok && !strings.Contains(name, "/") {
 			removeNamespace(t, client, name, hooks)
 		}
 	}
-	require.NoError(t, os.WriteFile(file, []byte(strings.Join(answers, separator)), 0o644))
+	require.NoError(t, os.WriteFile(file, []byte(strings.Join(answers, recorded.Separator)), 0o644))
 }
 
 // removeNamespace removes a deleted namespace and what is in it, as the controller of namespaces does.
@@ -270,12 +203,12 @@ func removeNamespace(t *testing.T, client *http.Client, name string, hooks *hook
 	} {
 		root, plural, _ := strings.Cut(resource, " ")
 		path := "/" + root + "/namespaces/" + name + "/" + plural
-		answer := request{http.MethodGet, path, "", ""}.exchange(t, client, *recordFrom, hooks)
+		answer := exchange(t, recorded.Request{Method: http.MethodGet, Path: path}, client, *recordFrom, hooks)
 		for _, found := range regexp.MustCompile(`"name": "([^"]*)",\s*"namespace"`).FindAllStringSubmatch(answer, -1) {
-			request{http.MethodPatch, path + "/" + found[1], "application/merge-patch+json", `{"metadata":{"finalizers":null}}`}.exchange(t, client, *recordFrom, hooks)
+			exchange(t, recorded.Request{Method: http.MethodPatch, Path: path + "/" + found[1], MediaType: "application/merge-patch+json", Body: `{"metadata":{"finalizers":null}}`}, client, *recordFrom, hooks)
 		}
-		request{http.MethodDelete, path + "?gracePeriodSeconds=0", "", ""}.exchange(t, client, *recordFrom, hooks)
+		exchange(t, recorded.Request{Method: http.MethodDelete, Path: path + "?gracePeriodSeconds=0"}, client, *recordFrom, hooks)
 	}
-	request{http.MethodPut, "/api/v1/namespaces/" + name + "/finalize", "application/json",
-		`{"apiVersion":"v1","kind":"Namespace","metadata":{"name":"` + name + `"},"spec":{"finalizers":[]}}`}.exchange(t, client, *recordFrom, hooks)
+	finalized := `{"apiVersion":"v1","kind":"Namespace","metadata":{"name":"` + name + `"},"spec":{"finalizers":[]}}`
+	exchange(t, recorded.Request{Method: http.MethodPut, Path: "/api/v1/namespaces/" + name + "/finalize", MediaType: "application/json", Body: finalized}, client, *recordFrom, hooks)
 }

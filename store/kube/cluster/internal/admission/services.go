@@ -12,7 +12,7 @@ import (
 	"github.com/kubecoord/kubecoord/httpapi"
 )
 
-// Services returns what finds the addresses of the services of an API, as a server that does not route to endpoints itself.
+// Services returns the resolver of a server that does not route to endpoints itself: a service has its cluster IP.
 func Services(api *httpapi.API) webhook.ServiceResolver { return services{&objects{api: api}} }
 
 type services struct{ objects *objects }

@@ -11,15 +11,12 @@ import (
 	"time"
 
 	"github.com/kubecoord/kubecoord/httpapi"
-	"github.com/kubecoord/kubecoord/internal/caller"
 	"github.com/kubecoord/kubecoord/internal/kinds"
 	"github.com/kubecoord/kubecoord/internal/registry"
 	"github.com/kubecoord/kubecoord/store/clock"
+	"github.com/kubecoord/kubecoord/store/kube/cluster/internal/controller"
 	"github.com/kubecoord/kubecoord/store/meta"
 )
-
-// fieldManager is the name under which the controllers of kube-controller-manager write.
-const fieldManager = "kube-controller-manager"
 
 // item is the identity of an object.
 type item struct {
@@ -28,7 +25,7 @@ type item struct {
 	uid             meta.UID
 }
 
-// task is an item to look at. Of an orphan task the item is an owner whose dependents are to lose their reference.
+// task is an item to look at. If orphan is set, the item is an owner, and its dependents lose their references to it.
 type task struct {
 	item
 	orphan bool
@@ -40,115 +37,44 @@ type collector struct {
 	st     *registry.Store
 	clock  clock.Clock
 	absent absentOwners // of the worker and the follower, under mu
-	wake   chan struct{}
+	queue  *controller.Queue[task]
 
 	mu         sync.Mutex // guards all below
 	served     map[*kinds.Kind]bool
 	objects    map[meta.UID]item
 	owners     map[meta.UID][]meta.OwnerReference // of the objects that have some
 	dependents map[meta.UID]map[meta.UID]bool     // by owner
-	queue      []task
-	queued     map[task]bool
-	failures   map[task]int
-	timers     map[task]clock.Timer
-	parked     map[task]bool // until the kinds that are served change
+	parked     map[task]bool                      // until the kinds that are served change
 }
 
 // Run collects the garbage of an API until ctx ends.
 func Run(ctx context.Context, api *httpapi.API) {
 	c := &collector{
-		api: api, st: (*registry.Store)(api.Store()), clock: api.Store().Clock(), wake: make(chan struct{}, 1),
-		queued: map[task]bool{}, failures: map[task]int{}, timers: map[task]clock.Timer{}, parked: map[task]bool{},
+		api: api, st: (*registry.Store)(api.Store()), clock: api.Store().Clock(), parked: map[task]bool{},
+		queue: controller.NewQueue[task](api.Store().Clock(), lastRetry),
 	}
-	ctx, cancel := context.WithCancel(caller.WithUser(ctx, caller.User{
-		Name:   "system:serviceaccount:kube-system:generic-garbage-collector",
-		Groups: []string{"system:serviceaccounts", "system:serviceaccounts:kube-system", "system:authenticated"},
-	}))
-	var worker sync.WaitGroup
-	worker.Go(func() {
-		for t, ok := c.next(ctx); ok; t, ok = c.next(ctx) {
-			c.done(ctx, t, c.process(ctx, t))
-		}
-	})
-	for changes, err := range c.st.FollowAll(ctx) {
-		if err != nil {
-			break
-		}
-		c.follow(ctx, changes)
-	}
-	cancel()
-	worker.Wait()
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	for _, t := range c.timers {
-		t.Stop()
-	}
+	controller.Run(ctx, api, "generic-garbage-collector", c.queue, c.follow, c.try)
 }
 
-// next returns the next task, and false once ctx has ended.
-func (c *collector) next(ctx context.Context) (task, bool) {
-	for {
-		c.mu.Lock()
-		if len(c.queue) > 0 && ctx.Err() == nil {
-			t := c.queue[0]
-			c.queue = c.queue[1:]
-			delete(c.queued, t)
-			c.mu.Unlock()
-			return t, true
-		}
-		c.mu.Unlock()
-		select {
-		case <-c.wake:
-		case <-ctx.Done():
-			return task{}, false
-		}
-	}
-}
-
-func (c *collector) addLocked(t task) {
-	if c.queued[t] {
-		return
-	}
-	c.queued[t] = true
-	c.queue = append(c.queue, t)
-	select {
-	case c.wake <- struct{}{}:
-	default:
-	}
-}
-
-// Times between two attempts of a task that fails (upstream: client-go, util/workqueue).
-const (
-	firstRetry = 5 * time.Millisecond
-	lastRetry  = 1000 * time.Second
-)
+// lastRetry is the longest time between two attempts of a task (upstream: client-go, util/workqueue,
+// DefaultTypedControllerRateLimiter).
+const lastRetry = 1000 * time.Second
 
 // errNotServed is the error of a task that needs a kind that is not served.
 var errNotServed = errors.New("collector: the kind is not served")
 
-// done plans the next attempt of a task that failed.
-func (c *collector) done(ctx context.Context, t task, err error) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
+// try makes one attempt of a task, and plans the next if it fails.
+func (c *collector) try(ctx context.Context, t task) {
+	err := c.process(ctx, t)
 	switch {
 	case err == nil:
-		delete(c.failures, t)
-		return
+		c.queue.Succeeded(t)
 	case errors.Is(err, errNotServed):
+		c.mu.Lock()
+		defer c.mu.Unlock()
 		c.parked[t] = true
-		return
-	case ctx.Err() != nil:
-		return
-	}
-	wait := min(firstRetry<<min(c.failures[t], 20), lastRetry)
-	c.failures[t]++
-	if c.timers[t] == nil {
-		c.timers[t] = c.clock.AfterFunc(wait, func() {
-			c.mu.Lock()
-			defer c.mu.Unlock()
-			delete(c.timers, t)
-			c.addLocked(t)
-		})
+	default:
+		c.queue.Retry(t)
 	}
 }
 
@@ -194,7 +120,7 @@ func collected(k *kinds.Kind) bool {
 // maxAbsent is how many owners that are gone are remembered (upstream: NewReferenceCache).
 const maxAbsent = 500
 
-// absentOwners are the uids of owners that are known to be gone, which also decide once their kind is gone.
+// absentOwners are references to owners that are known to be gone. They also count when the kind of the owner is not served any more.
 type absentOwners struct {
 	has   map[absentOwner]bool
 	order []absentOwner

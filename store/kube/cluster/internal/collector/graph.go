@@ -56,7 +56,7 @@ func (c *collector) follow(ctx context.Context, changes []registry.ObjectChange)
 		}
 	}
 	for t := range c.parked {
-		c.addLocked(t)
+		c.queue.Add(t)
 	}
 	clear(c.parked)
 }
@@ -73,7 +73,7 @@ func (c *collector) changeLocked(change registry.ObjectChange) (reports []report
 		for dependent := range c.dependents[it.uid] {
 			if of := c.objects[dependent]; outside(it, of) {
 				reports = append(reports, report{of, it.uid})
-				c.addLocked(task{item: of})
+				c.queue.Add(task{item: of})
 			}
 		}
 	}
@@ -87,12 +87,12 @@ func (c *collector) changeLocked(change registry.ObjectChange) (reports []report
 	}
 	if deletesDependents(m) && (old == nil || !deletesDependents(old)) {
 		for _, dependent := range c.dependentsLocked(it.uid) {
-			c.addLocked(task{item: dependent})
+			c.queue.Add(task{item: dependent})
 		}
-		c.addLocked(task{item: it})
+		c.queue.Add(task{item: it})
 	}
 	if orphans(m) && (old == nil || !orphans(old)) {
-		c.addLocked(task{item: it, orphan: true})
+		c.queue.Add(task{item: it, orphan: true})
 	}
 	return reports
 }
@@ -106,7 +106,7 @@ func (c *collector) referLocked(it item, before, now []meta.OwnerReference) (rep
 		}
 		if blocks(ref) && (i < 0 || !blocks(now[i])) {
 			if owner, ok := c.objects[ref.UID]; ok {
-				c.addLocked(task{item: owner})
+				c.queue.Add(task{item: owner})
 			}
 		}
 	}
@@ -124,7 +124,7 @@ func (c *collector) referLocked(it item, before, now []meta.OwnerReference) (rep
 		delete(c.owners, it.uid)
 		return reports
 	}
-	c.addLocked(task{item: it})
+	c.queue.Add(task{item: it})
 	return reports
 }
 
@@ -141,7 +141,7 @@ func (c *collector) goneLocked(it item, m *meta.ObjectMeta) {
 	for _, ref := range c.owners[it.uid] {
 		c.unreferLocked(it.uid, ref.UID)
 		if owner, ok := c.objects[ref.UID]; ok && blocks(ref) {
-			c.addLocked(task{item: owner})
+			c.queue.Add(task{item: owner})
 		}
 	}
 	delete(c.owners, it.uid)
@@ -151,7 +151,7 @@ func (c *collector) goneLocked(it item, m *meta.ObjectMeta) {
 				c.absent.add(ref, it.namespace)
 			}
 		}
-		c.addLocked(task{item: dependent})
+		c.queue.Add(task{item: dependent})
 	}
 }
 

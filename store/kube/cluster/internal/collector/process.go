@@ -15,6 +15,7 @@ import (
 	"github.com/kubecoord/kubecoord/internal/registry"
 	"github.com/kubecoord/kubecoord/store"
 	"github.com/kubecoord/kubecoord/store/kube"
+	"github.com/kubecoord/kubecoord/store/kube/cluster/internal/controller"
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
@@ -142,9 +143,7 @@ func (c *collector) waitForDependents(ctx context.Context, r *registry.Resource,
 	}
 	for _, it := range blocking {
 		if !c.isDeletingDependents(it) {
-			c.mu.Lock()
-			c.addLocked(task{item: it})
-			c.mu.Unlock()
+			c.queue.Add(task{item: it})
 		}
 	}
 	return nil
@@ -191,7 +190,7 @@ var errGone = errors.New("collector: the object is gone")
 
 // change writes the metadata of an object. One that is gone is no error.
 func (c *collector) change(ctx context.Context, r *registry.Resource, it item, f func(m *meta.ObjectMeta)) error {
-	req := registry.Request{Namespace: it.namespace, Name: it.name, Version: servedVersion(r.Kind), FieldManager: fieldManager}
+	req := registry.Request{Namespace: it.namespace, Name: it.name, Version: servedVersion(r.Kind), FieldManager: controller.FieldManager}
 	_, _, err := r.Update(ctx, req, registry.Replacement(func(current *registry.Item) (kinds.Object, error) {
 		if current == nil || current.UID() != it.uid {
 			return nil, errGone
@@ -211,7 +210,7 @@ func servedVersion(k *kinds.Kind) int {
 	return max(slices.IndexFunc(k.Info().Versions, func(v kinds.VersionInfo) bool { return !v.Unserved }), 0)
 }
 
-// delete deletes an object in the state m, or, if only the rest of it has changed since, with the same owners (upstream: deleteObject).
+// delete deletes an object in the state m, or in a later state with the same owners (upstream: deleteObject).
 func (c *collector) delete(ctx context.Context, r *registry.Resource, it item, m *meta.ObjectMeta, policy meta.DeletionPropagation) error {
 	req := registry.Request{Namespace: it.namespace, Name: it.name, Version: servedVersion(r.Kind)}
 	p := &kinds.Preconditions{UID: &it.uid, ResourceVersion: &m.ResourceVersion}
@@ -258,7 +257,7 @@ func (c *collector) reportNamespace(ctx context.Context, p report) {
 			continue
 		}
 		if events, err := kube.In[corev1.Event](k, (*store.Store)(c.st)); err == nil {
-			_, _ = events.Create(ctx, c.event(r, p, refs[i]), store.CreateOptions{FieldManager: fieldManager}) // as upstream, an event may be lost
+			_, _ = events.Create(ctx, c.event(r, p, refs[i]), store.CreateOptions{FieldManager: controller.FieldManager}) // as upstream, an event may be lost
 		}
 	}
 }

@@ -11,23 +11,19 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/kubecoord/kubecoord/httpapi"
-	"github.com/kubecoord/kubecoord/internal/caller"
 	"github.com/kubecoord/kubecoord/internal/kinds"
 	"github.com/kubecoord/kubecoord/internal/registry"
 	"github.com/kubecoord/kubecoord/store"
 	"github.com/kubecoord/kubecoord/store/clock"
 	"github.com/kubecoord/kubecoord/store/kube"
+	"github.com/kubecoord/kubecoord/store/kube/cluster/internal/controller"
 	"github.com/kubecoord/kubecoord/store/meta"
 )
-
-// controllerManager is the field manager of the controllers of kube-controller-manager.
-const controllerManager = "kube-controller-manager"
 
 // Times of the namespace controller (upstream: pkg/controller/namespace).
 const (
 	grace             = 5 * time.Second // between an event and the deletion
 	finalizerEstimate = 15              // seconds until objects with finalizers may be gone
-	firstRetry        = 5 * time.Millisecond
 	lastRetry         = time.Minute
 )
 
@@ -40,21 +36,18 @@ type deleter struct {
 	st         *registry.Store
 	clock      clock.Clock
 	namespaces *kube.Collection[corev1.Namespace]
-	wake       chan struct{}
+	queue      *controller.Queue[task]
 
-	mu       sync.Mutex // guards all below
-	timers   map[string]clock.Timer
-	due      []string
-	waiting  map[string]time.Time // namespaces with objects in them: not before this time, and not before a change
-	failures map[string]int
-	removed  []string
-	strays   []stray
+	mu      sync.Mutex           // guards all below
+	waiting map[string]time.Time // namespaces that are looked at after the next change of an object, and not before this time
+	removed []string
 }
 
-// stray is an object that was written into a namespace that is gone.
-type stray struct {
-	r    *registry.Resource
-	item *registry.Item
+// task is a namespace to look at, or an object that was written into a namespace that is gone.
+type task struct {
+	namespace string
+	r         *registry.Resource
+	item      *registry.Item
 }
 
 // Delete deletes what is in the deleted namespaces of an API, and then these, until ctx ends.
@@ -64,28 +57,10 @@ func Delete(ctx context.Context, api *httpapi.API) {
 		return // cannot be: Apply adds the kind
 	}
 	d := &deleter{
-		api: api, st: (*registry.Store)(api.Store()), clock: api.Store().Clock(), namespaces: all, wake: make(chan struct{}, 1),
-		timers: map[string]clock.Timer{}, waiting: map[string]time.Time{}, failures: map[string]int{},
+		api: api, st: (*registry.Store)(api.Store()), clock: api.Store().Clock(), namespaces: all,
+		queue: controller.NewQueue[task](api.Store().Clock(), lastRetry), waiting: map[string]time.Time{},
 	}
-	ctx, cancel := context.WithCancel(caller.WithUser(ctx, caller.User{
-		Name:   "system:serviceaccount:kube-system:namespace-controller",
-		Groups: []string{"system:serviceaccounts", "system:serviceaccounts:kube-system", "system:authenticated"},
-	}))
-	var worker sync.WaitGroup
-	worker.Go(func() { d.work(ctx) })
-	for changes, err := range d.st.FollowAll(ctx) {
-		if err != nil {
-			break
-		}
-		d.follow(ctx, changes)
-	}
-	cancel()
-	worker.Wait()
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	for _, t := range d.timers {
-		t.Stop()
-	}
+	controller.Run(ctx, api, "namespace-controller", d.queue, d.follow, d.process)
 }
 
 // follow plans what changes ask for.
@@ -93,7 +68,7 @@ func (d *deleter) follow(ctx context.Context, changes []registry.ObjectChange) {
 	if changes == nil {
 		for ns, err := range d.namespaces.All(ctx, "") {
 			if err == nil && ns.DeletionTimestamp != nil {
-				d.plan(ns.Name, grace)
+				d.queue.AddAfter(task{namespace: ns.Name}, grace)
 			}
 		}
 	}
@@ -111,15 +86,14 @@ func (d *deleter) follow(ctx context.Context, changes []registry.ObjectChange) {
 		case isNamespace:
 			d.removed = slices.DeleteFunc(d.removed, func(name string) bool { return name == o.Name() })
 			if o.Stored().GetObjectMeta().DeletionTimestamp != nil {
-				d.planLocked(o.Name(), grace)
+				d.queue.AddAfter(task{namespace: o.Name()}, grace)
 			}
 		case c.Old == nil && slices.Contains(d.removed, o.Namespace()):
-			d.strays = append(d.strays, stray{c.Resource, o})
-			d.signal()
+			d.queue.Add(task{r: c.Resource, item: o})
 		default:
 			if at, ok := d.waiting[o.Namespace()]; ok {
 				delete(d.waiting, o.Namespace())
-				d.planLocked(o.Namespace(), max(at.Sub(d.clock.Now()), 0))
+				d.queue.AddAfter(task{namespace: o.Namespace()}, max(at.Sub(d.clock.Now()), 0))
 			}
 		}
 	}
@@ -127,90 +101,41 @@ func (d *deleter) follow(ctx context.Context, changes []registry.ObjectChange) {
 
 // forgetLocked ends the work on a namespace that is gone.
 func (d *deleter) forgetLocked(name string) {
-	if t := d.timers[name]; t != nil {
-		t.Stop()
-	}
-	delete(d.timers, name)
+	d.queue.Drop(task{namespace: name})
 	delete(d.waiting, name)
-	delete(d.failures, name)
 	if d.removed = append(d.removed, name); len(d.removed) > maxRemoved {
 		d.removed = d.removed[1:]
 	}
 }
 
-func (d *deleter) plan(name string, wait time.Duration) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.planLocked(name, wait)
-}
-
-// planLocked looks at a namespace after a time, unless that is planned already.
-func (d *deleter) planLocked(name string, wait time.Duration) {
-	if d.timers[name] != nil {
+// process handles a task, and plans the next look at a namespace that is not gone.
+func (d *deleter) process(ctx context.Context, t task) {
+	if t.item != nil {
+		d.deleteStray(ctx, t)
 		return
 	}
-	d.timers[name] = d.clock.AfterFunc(wait, func() {
-		d.mu.Lock()
-		defer d.mu.Unlock()
-		delete(d.timers, name)
-		d.due = append(d.due, name)
-		d.signal()
-	})
-}
-
-func (d *deleter) signal() {
-	select {
-	case d.wake <- struct{}{}:
-	default:
-	}
-}
-
-// work looks at the namespaces that are due, until ctx ends.
-func (d *deleter) work(ctx context.Context) {
-	for {
-		d.mu.Lock()
-		due, strays := d.due, d.strays
-		d.due, d.strays = nil, nil
-		d.mu.Unlock()
-		for _, s := range strays {
-			d.deleteStray(ctx, s)
-		}
-		for _, name := range due {
-			left, err := d.sync(ctx, name)
-			d.again(ctx, name, left, err)
-		}
-		select {
-		case <-d.wake:
-		case <-ctx.Done():
-			return
-		}
-	}
-}
-
-// again plans the next look at a namespace that is not gone.
-func (d *deleter) again(ctx context.Context, name string, left *remains, err error) {
-	if ctx.Err() != nil {
+	left, err := d.sync(ctx, t.namespace)
+	if err != nil || left != nil && len(left.errs) > 0 {
+		d.queue.Retry(t)
 		return
 	}
+	if left == nil || left.estimate == 0 {
+		d.queue.Succeeded(t)
+		return
+	}
+	wait := time.Duration(left.estimate/2+1) * time.Second
+	if left.timed {
+		d.queue.AddAfter(t, wait)
+		return
+	}
+	d.queue.Succeeded(t) // nothing changes until an object does
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	switch {
-	case err != nil || left != nil && len(left.errs) > 0:
-		wait := min(firstRetry<<min(d.failures[name], 20), lastRetry)
-		d.failures[name]++
-		d.planLocked(name, wait)
-	case left == nil || left.estimate == 0:
-		delete(d.failures, name)
-	case left.timed:
-		d.planLocked(name, time.Duration(left.estimate/2+1)*time.Second)
-	default: // nothing changes until an object does
-		delete(d.failures, name)
-		d.waiting[name] = d.clock.Now().Add(time.Duration(left.estimate/2+1) * time.Second)
-	}
+	d.waiting[t.namespace] = d.clock.Now().Add(wait)
 }
 
 // deleteStray deletes an object whose namespace was removed before it was written.
-func (d *deleter) deleteStray(ctx context.Context, s stray) {
+func (d *deleter) deleteStray(ctx context.Context, s task) {
 	if _, err := d.namespaces.Get(ctx, "", s.item.Namespace()); !errors.Is(err, store.ErrNotFound) {
 		return
 	}
@@ -227,7 +152,7 @@ func (d *deleter) sync(ctx context.Context, name string) (*remains, error) {
 	}
 	if err == nil && ns.Status.Phase != corev1.NamespaceTerminating {
 		ns.Status.Phase = corev1.NamespaceTerminating
-		ns, err = d.namespaces.Status().Update(ctx, ns, store.UpdateOptions{FieldManager: controllerManager})
+		ns, err = d.namespaces.Status().Update(ctx, ns, store.UpdateOptions{FieldManager: controller.FieldManager})
 	}
 	if err != nil {
 		return nil, err
@@ -237,7 +162,7 @@ func (d *deleter) sync(ctx context.Context, name string) (*remains, error) {
 	}
 	left, counted := d.deleteContent(ctx, ns)
 	if setConditions(&ns.Status, left.conditions(counted), d.clock.Now()) {
-		_, _ = d.namespaces.Status().Update(ctx, ns, store.UpdateOptions{FieldManager: controllerManager}) // as upstream, the next time
+		_, _ = d.namespaces.Status().Update(ctx, ns, store.UpdateOptions{FieldManager: controller.FieldManager}) // as upstream, the next time
 	}
 	if len(left.errs) > 0 || left.estimate > 0 {
 		return left, nil
@@ -343,7 +268,7 @@ func (d *deleter) finalize(ctx context.Context, name string, uid meta.UID) error
 		if err != nil {
 			return err
 		}
-		req := registry.Request{Name: name, UID: uid, FieldManager: controllerManager, Sub: k.Subresource("finalize")}
+		req := registry.Request{Name: name, UID: uid, FieldManager: controller.FieldManager, Sub: k.Subresource("finalize")}
 		_, _, err = r.Update(ctx, req, registry.Replacement(func(current *registry.Item) (kinds.Object, error) {
 			o := current.Copy()
 			spec, _ := o.(*store.Unstructured).Content["spec"].(map[string]any)

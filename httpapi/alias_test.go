@@ -1,0 +1,124 @@
+package httpapi_test
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/kubecoord/kubecoord/httpapi"
+	"github.com/kubecoord/kubecoord/internal/kinds"
+	"github.com/kubecoord/kubecoord/store"
+	"github.com/kubecoord/kubecoord/store/field"
+	"github.com/kubecoord/kubecoord/store/meta"
+)
+
+// report is a kind in a group, and note is the form that it has in another one: text is note there.
+type report struct {
+	meta.TypeMeta   `json:",inline"`
+	meta.ObjectMeta `json:"metadata" protobuf:"1"`
+	Text            string `json:"text,omitempty" protobuf:"2"`
+}
+
+type note struct {
+	meta.TypeMeta   `json:",inline"`
+	meta.ObjectMeta `json:"metadata" protobuf:"1"`
+	Note            string `json:"note,omitempty" protobuf:"2"`
+}
+
+const (
+	reports = "/apis/reports.example.com/v1/namespaces/default/reports"
+	notes   = "/apis/notes.example.com/v1/namespaces/default/reports"
+)
+
+func newReportServer(t testing.TB, change ...func(*httpapi.Options)) *server {
+	k, err := kinds.NewKind(kinds.Descriptor{
+		Group: "reports.example.com", Name: "Report", New: func() kinds.Object { return &report{} }, Native: true, UnconditionalUpdate: true,
+		Versions: []kinds.Version{{Name: "v1"}},
+		Aliases: []kinds.Alias{{Group: "notes.example.com", Version: kinds.Version{
+			Name: "v1", New: func() kinds.Object { return &note{} },
+			ToWire: func(o kinds.Object) kinds.Object {
+				r := o.(*report)
+				return &note{TypeMeta: r.TypeMeta, ObjectMeta: r.ObjectMeta, Note: r.Text}
+			},
+			FromWire: func(o kinds.Object) kinds.Object {
+				n := o.(*note)
+				return &report{TypeMeta: n.TypeMeta, ObjectMeta: n.ObjectMeta, Text: n.Note}
+			},
+			Validate: func(o, _ kinds.Object) field.Errors {
+				if text := o.(*report).Text; strings.Contains(text, "!") {
+					return field.Errors{field.Invalid("note", text, "must be calm")}
+				}
+				return nil
+			},
+		}}},
+	})
+	require.NoError(t, err)
+	opts := httpapi.Options{Kinds: []store.AnyKind{kindOf{k}, kindOf{k.Aliases()[0]}}}
+	for _, f := range change {
+		f(&opts)
+	}
+	return newServerWith(t, store.Options{}, opts)
+}
+
+func TestKindInTwoGroupsIsOneCollection(t *testing.T) {
+	s := newReportServer(t)
+	var paths []string
+	for _, group := range []string{"reports.example.com", "notes.example.com"} {
+		doc := s.must(t, "GET", "/apis/"+group+"/v1", "")
+		for _, r := range doc.at("resources").([]any) {
+			paths = append(paths, group+" "+r.(map[string]any)["name"].(string))
+		}
+	}
+	assert.Equal(t, []string{"reports.example.com reports", "notes.example.com reports"}, paths)
+
+	start := fmt.Sprint(s.version())
+	inReports, inNotes := s.watch(t, reports+"?watch=1&resourceVersion="+start), s.watch(t, notes+"?watch=1&resourceVersion="+start)
+	made := s.must(t, "POST", notes, `{"metadata":{"name":"a"},"note":"calm"}`)
+	assert.Equal(t, "notes.example.com/v1", made.at("apiVersion"))
+	assert.Equal(t, "calm", made.at("note"))
+	read := s.must(t, "GET", reports+"/a", "")
+	assert.Equal(t, "reports.example.com/v1", read.at("apiVersion"))
+	assert.Equal(t, "calm", read.at("text"))
+	assert.Nil(t, read.at("note"))
+	assert.Equal(t, made.at("metadata", "resourceVersion"), read.at("metadata", "resourceVersion"))
+	for _, watch := range []*stream{inReports, inNotes} {
+		event, err := watch.next()
+		require.NoError(t, err)
+		assert.Equal(t, "ADDED a", event)
+	}
+
+	// Each group has its own rules and field managers.
+	s.must(t, "PUT", reports+"/a?fieldManager=loud", `{"metadata":{"name":"a"},"text":"loud!"}`)
+	answer := s.do(t, "PUT", notes+"/a", `{"metadata":{"name":"a","labels":{"x":"y"}},"note":"loud!"}`)
+	assert.Equal(t, http.StatusUnprocessableEntity, answer.Code)
+	assert.Equal(t, `Report.reports.example.com "a" is invalid: note: Invalid value: "loud!": must be calm`, answer.tree(t).at("message"), "upstream names the first group of the object")
+	patched := s.must(t, "PATCH", notes+"/a?fieldManager=calm", `{"note":"calm again"}`, "Content-Type", "application/merge-patch+json")
+	assert.Equal(t, "calm again", patched.at("note"))
+	assert.Equal(t, []string{`calm Update notes.example.com/v1 <nil> true {"f:note":{}}`}, managersOf(t, patched))
+	list := s.must(t, "GET", notes, "")
+	assert.Equal(t, "notes.example.com/v1", list.at("apiVersion"))
+	assert.Len(t, list.at("items"), 1)
+
+	s.must(t, "DELETE", reports+"/a", "")
+	missing := s.do(t, "GET", notes+"/a", "")
+	assert.Equal(t, `reports.notes.example.com "a" not found`, missing.tree(t).at("message"))
+}
+
+// The Admission gets the group of the request, and finds the others by Origin and Aliases.
+func TestAdmissionOfAKindInTwoGroups(t *testing.T) {
+	a := &admission{}
+	s := newReportServer(t, func(o *httpapi.Options) { o.Admission = func(*httpapi.API) httpapi.Admission { return a } })
+	var groups []string
+	a.validate = func(at *kinds.Attributes) error {
+		groups = append(groups, at.Resource.Info().Group+" of "+at.Resource.Origin().Info().Group+" "+at.Kind.TypeMeta(at.Version).APIVersion)
+		assert.Len(t, at.Resource.Origin().Aliases(), 1)
+		return nil
+	}
+	s.must(t, "POST", reports, `{"metadata":{"name":"a"}}`)
+	s.must(t, "DELETE", notes+"/a", "")
+	assert.Equal(t, []string{"reports.example.com of reports.example.com reports.example.com/v1", "notes.example.com of reports.example.com notes.example.com/v1"}, groups)
+}
