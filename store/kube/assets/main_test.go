@@ -17,6 +17,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -242,9 +243,32 @@ func freePort(t *testing.T) string {
 	return port
 }
 
-// start starts a program, and returns once its standard error has a line with the text.
-func start(t *testing.T, program, ready string, args ...string) *exec.Cmd {
+// start starts a program at a free port, and returns the port once the program's standard error has a line with the text. Both the
+// text and the arguments have PORT in its place. Another process may take the port before the program listens at it: then the program
+// is started again, twice at the most.
+func start(t *testing.T, program, ready string, args ...string) (cmd *exec.Cmd, port string) {
 	t.Helper()
+	var said string
+	for range 3 {
+		port = freePort(t)
+		at := slices.Clone(args)
+		for i := range at {
+			at[i] = strings.ReplaceAll(at[i], "PORT", port)
+		}
+		if cmd, said = startAt(t, program, strings.ReplaceAll(ready, "PORT", port), at); cmd != nil {
+			return cmd, port
+		}
+		if !strings.Contains(said, "bind: address already in use") {
+			break
+		}
+	}
+	require.Fail(t, "the program has ended", said)
+	return nil, ""
+}
+
+// startAt starts a program, and returns once its standard error has a line with the text. If the program ends before, startAt returns
+// nil and what the program wrote.
+func startAt(t *testing.T, program, ready string, args []string) (*exec.Cmd, string) {
 	cmd := exec.Command(program, args...)
 	errs, err := cmd.StderrPipe()
 	require.NoError(t, err)
@@ -255,11 +279,11 @@ func start(t *testing.T, program, ready string, args ...string) *exec.Cmd {
 		said.WriteString(lines.Text() + "\n")
 		if strings.Contains(lines.Text(), ready) {
 			go func() { _, _ = io.Copy(io.Discard, errs) }()
-			return cmd
+			return cmd, ""
 		}
 	}
-	require.Fail(t, "the program has ended", said.String())
-	return nil
+	_ = cmd.Wait()
+	return nil, said.String()
 }
 
 func TestFolderServesUntilASignal(t *testing.T) {
@@ -268,12 +292,10 @@ func TestFolderServesUntilASignal(t *testing.T) {
 	require.NoError(t, makeFolder(dir, &out, &notes))
 	require.NoError(t, makeFolder(dir, &out, &notes), "the folder is made again")
 	assert.Equal(t, dir+"\n"+dir+"\n", out.String())
-	etcdURL := "http://127.0.0.1:" + freePort(t)
-	etcd := start(t, filepath.Join(dir, "etcd"), "the objects are in the memory of kube-apiserver",
-		"--listen-client-urls="+etcdURL, "--advertise-client-urls="+etcdURL, "--data-dir="+t.TempDir(), "--unsafe-no-fsync=true", "--listen-peer-urls=http://127.0.0.1:0")
-	port := freePort(t)
-	args := arguments(t, "--secure-port="+port, "--bind-address=127.0.0.1", "--etcd-servers="+etcdURL)
-	server := start(t, filepath.Join(dir, "kube-apiserver"), "Serving securely on 127.0.0.1:"+port, args...)
+	etcd, etcdPort := start(t, filepath.Join(dir, "etcd"), "the objects are in the memory of kube-apiserver",
+		"--listen-client-urls=http://127.0.0.1:PORT", "--advertise-client-urls=http://127.0.0.1:PORT", "--data-dir="+t.TempDir(), "--unsafe-no-fsync=true", "--listen-peer-urls=http://127.0.0.1:0")
+	args := arguments(t, "--secure-port=PORT", "--bind-address=127.0.0.1", "--etcd-servers=http://127.0.0.1:"+etcdPort)
+	server, port := start(t, filepath.Join(dir, "kube-apiserver"), "Serving securely on 127.0.0.1:PORT", args...)
 
 	client := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}, ForceAttemptHTTP2: true}}
 	get := func(path string) (int, string) {
