@@ -35,6 +35,7 @@ func Scenarios() []Scenario {
 		{Name: "reviews", play: reviews},
 		{Name: "rights", play: rights},
 		{Name: "deletions", play: deletions},
+		{Name: "statuses", play: statuses},
 		{Name: "collector", play: collector, Controllers: true},
 		{Name: "orphans", play: orphans, Controllers: true},
 		{Name: "emptied", play: emptied, Controllers: true},
