@@ -236,7 +236,7 @@ func TestVerbsThatAKindDoesNotHave(t *testing.T) {
 	named := func(name string, clusterScoped bool, verbs ...string) store.AnyKind {
 		return widgetKind(t, func(d *kinds.Descriptor) {
 			d.Name, d.Native, d.ClusterScoped, d.Verbs, d.Categories = name, true, clusterScoped, verbs, []string{"all"}
-			d.PrepareForCreate = func(o kinds.Object) { o.(*widget).Spec.Size = 7 }
+			d.PrepareForCreate = func(_ context.Context, o kinds.Object) { o.(*widget).Spec.Size = 7 }
 		})
 	}
 	s := newServerWith(t, store.Options{}, httpapi.Options{Kinds: []store.AnyKind{
@@ -283,7 +283,7 @@ func keysOf(m any) (keys []string) {
 func TestPrepareForCreateAndCounts(t *testing.T) {
 	s := newServerWith(t, store.Options{}, httpapi.Options{Kinds: []store.AnyKind{widgetKind(t, func(d *kinds.Descriptor) {
 		d.Native, d.CreateOnUpdate, d.UnconditionalUpdate = true, true, true
-		d.PrepareForCreate = func(o kinds.Object) { o.(*widget).Spec.Size = 7 }
+		d.PrepareForCreate = func(_ context.Context, o kinds.Object) { o.(*widget).Spec.Size = 7 }
 		d.Counts = func(o, old kinds.Object) bool { return o.(*widget).Spec != old.(*widget).Spec }
 	})}})
 	for name, create := range map[string]func(name string) tree{

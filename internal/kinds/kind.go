@@ -39,6 +39,9 @@ type Descriptor struct {
 	ValidateMetadataOnUpdate            bool
 	// StatusOnCreate lets a create set the status of a kind with Status, as Nodes do.
 	StatusOnCreate bool
+	// Resets are the members, beside the status of a kind with Status, that have no owners, since updates cannot change them. Like
+	// the Resets of a Subresource.
+	Resets []string
 	// Holds reports whether a deleted object stays without finalizers in its metadata, as a Namespace with some in its spec.
 	// Such a kind has PrepareForDelete.
 	Holds func(obj Object) bool
@@ -46,8 +49,8 @@ type Descriptor struct {
 	ValidateName      func(name string, prefix bool) []string
 	ValidateFinalizer func(finalizer string) []string
 	Default           func(obj Object)
-	// PrepareForCreate and PrepareForUpdate set the fields that a writer cannot set.
-	PrepareForCreate func(obj Object)
+	// PrepareForCreate and PrepareForUpdate set the fields that a writer cannot set. ctx is the one of the write.
+	PrepareForCreate func(ctx context.Context, obj Object)
 	PrepareForUpdate func(obj, old Object)
 	// PrepareForDelete, if not nil, changes an object whose deletion begins: the deletionTimestamp is set, and the object
 	// stays until its finalizers are gone. Without it the object has the finalizers that deletion options ask for.
@@ -154,7 +157,8 @@ type Subresource struct {
 	// Write changes a copy of the state as a body asks. A write of a body of the parent's kind keeps all of the parent that
 	// Write does not change.
 	Write func(parent, body Object) error
-	// Resets are the top-level members of a body of the parent's kind that the subresource does not own.
+	// Resets are the members of a body of the parent's kind that the subresource does not own, of the first or the second level:
+	// "spec", "metadata.labels".
 	Resets []string
 	// Validate returns the problems of a write in place of the version's.
 	Validate func(parent, old Object) field.Errors

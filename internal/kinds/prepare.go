@@ -1,6 +1,7 @@
 package kinds
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -16,8 +17,8 @@ import (
 const memberStatus = "status"
 
 // PrepareNew empties the status if it is a subresource, sets generation 1 on kinds that have generations, and the
-// fields that the kind sets.
-func (k *Kind) PrepareNew(o Object) {
+// fields that the kind sets. ctx is the one of the write.
+func (k *Kind) PrepareNew(ctx context.Context, o Object) {
 	if k.info.Status && !k.of.StatusOnCreate {
 		k.Type().CopyMember(o, k.empty(), memberStatus)
 	}
@@ -25,7 +26,7 @@ func (k *Kind) PrepareNew(o Object) {
 		o.GetObjectMeta().Generation = 1
 	}
 	if k.of.PrepareForCreate != nil {
-		k.of.PrepareForCreate(o)
+		k.of.PrepareForCreate(ctx, o)
 	}
 }
 
@@ -107,7 +108,8 @@ func (k *Kind) compileManagers() {
 	if slices.ContainsFunc(k.forms, func(f form) bool { return f.to != nil || f.typ.Rest == nil }) && len(k.forms) > 1 {
 		k.managers.Convert = k.Convert
 	}
+	k.managers.Reset = slices.Clip(k.of.Resets)
 	if k.info.Status {
-		k.managers.Reset = []string{memberStatus}
+		k.managers.Reset = append(k.managers.Reset, memberStatus)
 	}
 }

@@ -2,7 +2,6 @@ package managedfields
 
 import (
 	"bytes"
-	"slices"
 	"time"
 
 	"github.com/kubecoord/kubecoord/internal/codec"
@@ -38,7 +37,7 @@ func (k *FieldManager) created(version int, obj Object, manager string, now time
 func (k *FieldManager) appendCreated(dst []byte, s schema, v, empty codec.Value, path []step) (_ []byte, ok bool) {
 	m := v.Members(empty)
 	for m.Next() {
-		if len(path) == 0 && slices.Contains(k.Reset, m.Name) {
+		if k.resets(path, m.Name) {
 			continue
 		}
 		below, at := s.below(m.Name, m.Field), append(path, member(m.Name))

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync/atomic"
 
 	"github.com/kubecoord/kubecoord/internal/codec"
@@ -30,8 +31,8 @@ type FieldManager struct {
 	// Subresource is the subresource that is written, such as "status", or "" for
 	// the object itself. Its managers are separate from the object's.
 	Subresource string
-	// Reset are the members that writes of the subresource or object never change.
-	// They have no owners.
+	// Reset are the members that writes of the subresource or object never change,
+	// and members of these, such as "metadata.labels". They have no owners.
 	Reset []string
 }
 
@@ -76,12 +77,34 @@ func (k *FieldManager) changeable(fields *set, apiVersion, writer string) *set {
 	if fields == nil || len(k.Reset) == 0 || k.Subresource == "" && apiVersion != writer {
 		return fields
 	}
+	return k.withoutReset(fields, nil)
+}
+
+// withoutReset returns a set of fields below path without those that Reset has.
+func (k *FieldManager) withoutReset(fields *set, path []step) *set {
 	return fields.mapNodes(func(n node) node {
-		if slices.Contains(k.Reset, n.step.name) {
+		switch {
+		case k.resets(path, n.step.name):
 			return node{}
+		case len(path) == 0 && n.sub != nil:
+			n.sub = k.withoutReset(n.sub, []step{n.step})
 		}
 		return n
 	})
+}
+
+// resets reports whether Reset has the member name below path.
+func (k *FieldManager) resets(path []step, name string) bool {
+	switch len(path) {
+	case 0:
+		return slices.Contains(k.Reset, name)
+	case 1:
+		return slices.ContainsFunc(k.Reset, func(r string) bool {
+			above, below, nested := strings.Cut(r, ".")
+			return nested && above == path[0].name && below == name
+		})
+	}
+	return false
 }
 
 // typeText returns the name of a version of the kind for error texts.

@@ -35,7 +35,7 @@ func (k *FieldManager) renews(before, after document, os owners, id identity) (g
 func (r *renewal) members(s schema, l, v codec.Value, path []step) bool {
 	m := l.Members(v)
 	for m.Next() {
-		if m.X.IsSame(m.Y) || len(path) == 0 && slices.Contains(r.kind.Reset, m.Name) {
+		if m.X.IsSame(m.Y) || r.kind.resets(path, m.Name) {
 			continue
 		}
 		below, at, ok := s.below(m.Name, m.Field), append(path, member(m.Name)), true

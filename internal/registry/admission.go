@@ -13,7 +13,7 @@ import (
 
 // asking is what all attempts of a write tell the Admission.
 type asking struct {
-	ctx      context.Context
+	ctx      context.Context // also without an Admission
 	resource *kinds.Kind
 	version  int
 	// nameless leaves out the name: the object is deleted with its collection.
@@ -22,10 +22,14 @@ type asking struct {
 	silent bool
 }
 
-// asks prepares a request for the Admission, if there is one.
+// asks keeps the context of a request, and prepares the request for the Admission, if there is one.
 func (r *Resource) asks(ctx context.Context, req *Request) {
-	if r.st.admission != nil && req.asking.ctx == nil {
-		req.asking.ctx, req.asking.resource, req.asking.version = ctx, r.Kind, req.Version
+	if req.asking.ctx != nil {
+		return
+	}
+	req.asking.ctx = ctx
+	if r.st.admission != nil {
+		req.asking.resource, req.asking.version = r.Kind, req.Version
 		req.asking.silent = req.asking.silent || caller.IsServer(ctx)
 	}
 }

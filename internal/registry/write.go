@@ -119,7 +119,7 @@ func (r *Resource) answer(ctx context.Context, o kinds.Object, req *Request) (*I
 	if err := r.mayWrite(o, nil, req); err != nil {
 		return nil, err
 	}
-	r.Kind.PrepareNew(o)
+	r.Kind.PrepareNew(ctx, o)
 	if err := r.Kind.Answer(ctx, o); err != nil {
 		return nil, err
 	}
@@ -185,7 +185,7 @@ func (r *Resource) prepareCreate(o kinds.Object, req *Request) error {
 	m.UID = r.newUID()
 	m.CreationTimestamp = meta.NewTime(r.st.now())
 	r.Kind.Conform(o)
-	r.Kind.PrepareNew(o)
+	r.Kind.PrepareNew(req.asking.ctx, o)
 	if err := MatchNamespace(m, req.Namespace); err != nil {
 		return err
 	}

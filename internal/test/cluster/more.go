@@ -31,7 +31,7 @@ const (
 	probe        = `{expression: "request.operation == 'DELETE' || !has(object.metadata.labels) || !('probe' in object.metadata.labels)", message: probed}`
 )
 
-// validatingPolicies have validations, params and actions.
+// validatingPolicies plays policies with validations, params and actions.
 func validatingPolicies(p *play) {
 	const kind = "ValidatingAdmissionPolicy"
 	denied := func(name string) {
@@ -83,7 +83,7 @@ func (p *play) warned() bool {
 	return err == nil && len(resp.Header.Values("Warning")) > 0
 }
 
-// mutatingPolicies apply configurations and JSON patches.
+// mutatingPolicies plays policies with apply configurations and JSON patches.
 func mutatingPolicies(p *play) {
 	const kind = "MutatingAdmissionPolicy"
 	const matched = `matchConstraints: {resourceRules: [{apiGroups: [""], apiVersions: [v1], resources: [configmaps], operations: [CREATE, UPDATE]}]}`
@@ -102,7 +102,7 @@ func mutatingPolicies(p *play) {
 	p.do("the patch fails", http.MethodPost, configMaps, "{apiVersion: v1, kind: ConfigMap, metadata: {name: c}}")
 }
 
-// namespaces must exist, and end in phases.
+// namespaces plays writes into namespaces that exist, do not exist, or are being deleted.
 func namespaces(p *play) {
 	const all = "/api/v1/namespaces"
 	p.do("create", http.MethodPost, all, "{apiVersion: v1, kind: Namespace, metadata: {name: NAMESPACE-a}}")
@@ -137,7 +137,7 @@ func namespaces(p *play) {
 	p.do("deletecollection is not served", http.MethodDelete, all, "")
 }
 
-// evictions obey budgets.
+// evictions plays evictions of pods with and without a PodDisruptionBudget.
 func evictions(p *play) {
 	const budgets = "/apis/policy/v1/namespaces/NAMESPACE/poddisruptionbudgets"
 	budget := func(name, spec string) {
@@ -185,7 +185,7 @@ func evictions(p *play) {
 	evict("no budget", "free", ", deleteOptions: {gracePeriodSeconds: 0}")
 }
 
-// reviews ask about users and rights.
+// reviews plays reviews of users and rights, and requests for tokens.
 func reviews(p *play) {
 	review := func(step, group, plural, kind, spec string, headers ...string) {
 		p.do(step, http.MethodPost, "/apis/"+group+"/v1/"+plural, "{apiVersion: "+group+"/v1, kind: "+kind+spec+"}", headers...)
@@ -223,7 +223,7 @@ func reviews(p *play) {
 	p.do("get of a review", http.MethodGet, "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews", "")
 }
 
-// rights are those of Roles and their bindings.
+// rights plays requests of users who have rights by Roles and their bindings.
 func rights(p *play) {
 	const rbac, nobody = "/apis/rbac.authorization.k8s.io/v1/namespaces/NAMESPACE/", "Authorization: Bearer nobody-token"
 	role := func(name, rules string) string {
@@ -256,7 +256,7 @@ func rights(p *play) {
 	p.do("impersonation without a user", http.MethodGet, configMaps, "", "Impersonate-Group: g")
 }
 
-// deletions have propagation policies, finalizers, preconditions and grace.
+// deletions plays deletions with propagation policies, finalizers, preconditions and grace.
 func deletions(p *play) {
 	remove := func(step, name, options string, query ...string) {
 		body := ""
@@ -298,7 +298,7 @@ func deletions(p *play) {
 	p.do("the collection", http.MethodDelete, configMaps+"?propagationPolicy=Orphan&labelSelector=none", "")
 }
 
-// owned is metadata with an owner.
+// owned returns a configMap that has an owner.
 func (p *play) owned(name, kind, owner, members string) string {
 	version := "v1"
 	if kind == "Deployment" {
@@ -307,7 +307,7 @@ func (p *play) owned(name, kind, owner, members string) string {
 	return configMap(name, "ownerReferences: [{apiVersion: "+version+", kind: "+kind+", name: "+owner+", uid: "+p.uid(owner)+members+"}]")
 }
 
-// uid returns the uid of a configMap, or one that nothing has.
+// uid returns the uid of a configMap, or a uid that no object has.
 func (p *play) uid(name string) string {
 	_, data, err := p.send(http.MethodGet, configMaps+"/"+name, "", nil)
 	if err == nil {
@@ -318,7 +318,7 @@ func (p *play) uid(name string) string {
 	return "00000000-0000-4000-8000-000000000001"
 }
 
-// collector deletes dependents.
+// collector plays deletions of owners, after which the garbage collector deletes their dependents.
 func collector(p *play) {
 	create := func(name string) { p.must(http.MethodPost, configMaps, configMap(name, "")) }
 	depend := func(name, owner, members string) {
@@ -366,7 +366,7 @@ func collector(p *play) {
 	w.settle("one of two owners")
 }
 
-// orphans lose their owner.
+// orphans plays deletions that leave the dependents without an owner.
 func orphans(p *play) {
 	p.must(http.MethodPost, configMaps, configMap("a", ""))
 	p.must(http.MethodPost, configMaps, p.owned("aa", "ConfigMap", "a", ", blockOwnerDeletion: true"))
@@ -376,7 +376,7 @@ func orphans(p *play) {
 	w.settle("orphan")
 }
 
-// emptied namespaces are deleted with what is in them.
+// emptied plays deletions of namespaces that have objects.
 func emptied(p *play) {
 	const all = "/api/v1/namespaces"
 	p.must(http.MethodPost, all, "{apiVersion: v1, kind: Namespace, metadata: {name: NAMESPACE-a, labels: {watched: RUNID}}}")

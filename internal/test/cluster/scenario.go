@@ -35,6 +35,7 @@ func Scenarios() []Scenario {
 		{Name: "reviews", play: reviews},
 		{Name: "rights", play: rights},
 		{Name: "deletions", play: deletions},
+		{Name: "statuses", play: statuses},
 		{Name: "collector", play: collector, Controllers: true},
 		{Name: "orphans", play: orphans, Controllers: true},
 		{Name: "emptied", play: emptied, Controllers: true},
@@ -61,7 +62,7 @@ func pod(name, metadata string) string {
 	return "{apiVersion: v1, kind: Pod, metadata: {name: " + name + metadata + "}, spec: {nodeName: node1, containers: [{name: a, image: i}]}}"
 }
 
-// verbs are the writes of all kinds, as webhooks see them.
+// verbs plays each sort of write to webhooks.
 func verbs(p *play) {
 	p.configure(validating, "verbs-RUNID", hook("all", "/validate", everything))
 	p.configure(mutating, "verbs-RUNID", hook("all", "/mutate", everything))
@@ -105,7 +106,7 @@ func verbs(p *play) {
 	p.patch("denied scale", deployments+"/d/scale", merge, `{"spec":{"replicas":4}}`)
 }
 
-// rules select requests.
+// rules plays requests that the rules of webhooks select, or do not.
 func rules(p *play) {
 	rule := func(name, members string) string {
 		return hook(name, "/"+name, "rules: [{"+members+"}]")
@@ -132,7 +133,7 @@ func rules(p *play) {
 	p.do("webhook configurations are not asked about", http.MethodPost, "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations?dryRun=All", "{apiVersion: admissionregistration.k8s.io/v1, kind: ValidatingWebhookConfiguration, metadata: {name: rules-RUNID-x}}")
 }
 
-// selectors are those of namespaces and objects.
+// selectors plays webhooks with a namespaceSelector or an objectSelector.
 func selectors(p *play) {
 	p.configure(validating, "selectors-RUNID",
 		hook("red", "/red", "namespaceSelector: {matchLabels: {kubernetes.io/metadata.name: NAMESPACE, team: red}}"),
@@ -149,7 +150,7 @@ func selectors(p *play) {
 	p.patch("the namespace itself", "/api/v1/namespaces/NAMESPACE", merge, `{"metadata":{"labels":{"x":"y"}}}`)
 }
 
-// equivalent webhooks get requests of other versions of a resource.
+// equivalent plays webhooks whose rules name another version of the resource.
 func equivalent(p *play) {
 	autoscaler := func(name, version, policy string) string {
 		return hook(name, "/"+name, `rules: [{apiGroups: [autoscaling], apiVersions: [`+version+`], resources: ["horizontalpodautoscalers", "horizontalpodautoscalers/*"], operations: ["*"]}], matchPolicy: `+policy)
@@ -172,7 +173,7 @@ func equivalent(p *play) {
 	p.do("event of events.k8s.io", http.MethodPost, "/apis/events.k8s.io/v1/namespaces/NAMESPACE/events", `{apiVersion: events.k8s.io/v1, kind: Event, metadata: {name: f}, regarding: {kind: Pod, name: p, namespace: NAMESPACE}, reason: r, action: a, type: Normal, note: n, reportingController: c, reportingInstance: i, eventTime: "2020-01-01T00:00:00.000000Z"}`)
 }
 
-// versions of a custom resource are converted by a webhook, for other webhooks too.
+// versions plays a custom resource whose versions a webhook converts, also for admission webhooks.
 func versions(p *play) {
 	schema := func(member string) string {
 		return "schema: {openAPIV3Schema: {type: object, properties: {spec: {type: object, properties: {" + member + ": {type: integer}}}}}}"
@@ -206,7 +207,7 @@ func versions(p *play) {
 	p.do("get when the conversion renames", http.MethodGet, beta+"/b", "")
 }
 
-// conditions are matchConditions.
+// conditions plays webhooks with matchConditions.
 func conditions(p *play) {
 	condition := func(name, expression, members string) string {
 		return hook(name, "/"+name, "matchConditions: [{name: always, expression: 'true'}, {name: c, expression: '"+expression+"'}]"+members)
@@ -227,7 +228,7 @@ func conditions(p *play) {
 	p.do("a condition is false before an error", http.MethodPost, configMaps, configMap("d", ""))
 }
 
-// answers are good ones: warnings, denials.
+// answers plays valid answers of webhooks, such as warnings and denials.
 func answers(p *play) {
 	p.configure(validating, "answers-RUNID", hook("one", "/one", ""), hook("two", "/two", ""))
 	p.on("/one", `{"allowed":true,"warnings":["careful","`+strings.Repeat("long ", 60)+`","a \"quoted\" one"],"auditAnnotations":{"a":"b"}}`)
@@ -248,7 +249,7 @@ func answers(p *play) {
 	deny("denied with all", `{"allowed":false,"warnings":["w"],"status":{"metadata":{"resourceVersion":"1"},"status":"Failure","code":409,"reason":"Conflict","message":"m","details":{"name":"n","group":"g","kind":"k","causes":[{"reason":"FieldValueInvalid","message":"bad","field":"f"}],"retryAfterSeconds":7}}}`)
 }
 
-// badAnswers are those that webhooks must not give, with either failurePolicy.
+// badAnswers plays answers that a webhook must not give, with each failurePolicy.
 func badAnswers(p *play, kind string) {
 	kindName := strings.ToLower(kind[:3])
 	p.configure(kind, kindName+"-RUNID", hook("fail", "/bad", "objectSelector: {matchLabels: {policy: fail}}, timeoutSeconds: 1"), hook("ignore", "/bad", "objectSelector: {matchLabels: {policy: ignore}}, failurePolicy: Ignore, timeoutSeconds: 1"))
@@ -301,7 +302,7 @@ func badAnswers(p *play, kind string) {
 	refused("noservice", `service: {namespace: NAMESPACE, name: absent, path: /x}, caBundle: CABUNDLE`)
 }
 
-// patches of mutating webhooks.
+// patches plays patches of mutating webhooks.
 func patches(p *play) {
 	p.configure(mutating, "patches-RUNID", hook("patch", "/patch", ""))
 	for _, b := range []struct{ step, patch string }{
@@ -355,7 +356,7 @@ func patches(p *play) {
 	p.patch("scale", deployments+"/d/scale", merge, `{"spec":{"replicas":2}}`)
 }
 
-// order is that of configurations and webhooks, and of second calls.
+// order plays several configurations and webhooks, and webhooks that are called a second time.
 func order(p *play) {
 	p.hooks.ordered = true
 	again := ", reinvocationPolicy: IfNeeded"

@@ -14,15 +14,25 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/kubernetes"
 
 	"github.com/kubecoord/kubecoord/store/kube/cluster"
 )
 
-func TestSystemNamespaceComesAgain(t *testing.T) {
+// deleting runs a test in virtual time, with a client of a server that deletes what is in deleted namespaces and has a namespace a.
+func deleting(t *testing.T, f func(t *testing.T, client *kubernetes.Clientset)) {
 	synctest.Test(t, func(t *testing.T) {
 		o := cluster.Bare()
 		o.NamespaceDeletion = true
 		_, client := newServer(t, o)
+		_, err := client.CoreV1().Namespaces().Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "a"}}, metav1.CreateOptions{})
+		require.NoError(t, err)
+		f(t, client)
+	})
+}
+
+func TestSystemNamespaceComesAgain(t *testing.T) {
+	deleting(t, func(t *testing.T, client *kubernetes.Clientset) {
 		require.NoError(t, client.CoreV1().Namespaces().Delete(t.Context(), "kube-node-lease", metav1.DeleteOptions{}))
 		time.Sleep(10 * time.Second) // a deletion begins after 5 seconds
 		synctest.Wait()
@@ -34,15 +44,10 @@ func TestSystemNamespaceComesAgain(t *testing.T) {
 }
 
 func TestNamespaceDeletion(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		o := cluster.Bare()
-		o.NamespaceDeletion = true
-		_, client := newServer(t, o)
+	deleting(t, func(t *testing.T, client *kubernetes.Clientset) {
 		ctx := t.Context()
-		_, err := client.CoreV1().Namespaces().Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "a"}}, metav1.CreateOptions{})
-		require.NoError(t, err)
 		held := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "held", Finalizers: []string{"example.com/held"}}}
-		_, err = client.CoreV1().ConfigMaps("a").Create(ctx, held, metav1.CreateOptions{})
+		_, err := client.CoreV1().ConfigMaps("a").Create(ctx, held, metav1.CreateOptions{})
 		require.NoError(t, err)
 		_, err = client.CoordinationV1().Leases("a").Create(ctx, &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Name: "lease"}}, metav1.CreateOptions{})
 		require.NoError(t, err)
@@ -77,13 +82,8 @@ func TestNamespaceDeletion(t *testing.T) {
 }
 
 func TestNamespaceDeletedUnderAWriter(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		o := cluster.Bare()
-		o.NamespaceDeletion = true
-		_, client := newServer(t, o)
+	deleting(t, func(t *testing.T, client *kubernetes.Clientset) {
 		ctx := t.Context()
-		_, err := client.CoreV1().Namespaces().Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "a"}}, metav1.CreateOptions{})
-		require.NoError(t, err)
 		outcomes, ended := []string{}, make(chan struct{})
 		go func() {
 			defer close(ended)

@@ -14,7 +14,7 @@ import (
 func projects(t testing.TB) fs.FS {
 	dir := fstest.MapFS{}
 	for _, name := range []string{"certificates", "httproutes", "machinedeployments", "machinehealthchecks", "rollouts", "prometheuses", "jobsets"} {
-		dir[name+".yaml"] = &fstest.MapFile{Data: []byte(project(t, name))}
+		dir[name+".yaml"] = &fstest.MapFile{Data: crd.ReadProject(t, name)}
 	}
 	return dir
 }

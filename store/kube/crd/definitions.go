@@ -50,7 +50,7 @@ func definitionDescriptor() kinds.Descriptor {
 			Schema: publishedSchema(apiextensionsv1.CustomResourceDefinition{}.OpenAPIModelName(), reflect.TypeFor[apiextensionsv1.CustomResourceDefinition]()),
 		}},
 		Default: func(o kinds.Object) { change(o, apiextensionsv1.SetObjectDefaults_CustomResourceDefinition) },
-		PrepareForCreate: func(o kinds.Object) {
+		PrepareForCreate: func(_ context.Context, o kinds.Object) {
 			change(o, func(crd *apiextensionsv1.CustomResourceDefinition) {
 				crd.Status = apiextensionsv1.CustomResourceDefinitionStatus{}
 				addStoredVersion(crd)

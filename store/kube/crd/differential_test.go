@@ -1,15 +1,11 @@
 package crd
 
 import (
-	"compress/gzip"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"math/rand/v2"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -22,18 +18,6 @@ import (
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/pruning"
 	kjson "sigs.k8s.io/json"
 )
-
-// readProject returns the definition of a project in testdata.
-func readProject(t testing.TB, name string) []byte {
-	f, err := os.Open(filepath.Join("testdata", "projects", name+".yaml.gz"))
-	require.NoError(t, err)
-	defer f.Close()
-	z, err := gzip.NewReader(f)
-	require.NoError(t, err)
-	data, err := io.ReadAll(z)
-	require.NoError(t, err)
-	return data
-}
 
 // generator makes documents that nearly fit a schema.
 type generator struct{ *rand.Rand }
@@ -98,29 +82,19 @@ func byUpstream(doc map[string]any, s *structuralschema.Structural) (unknown []s
 
 // TestBodiesAreReadAsByUpstreamsPackages compares the root's pruning and defaulting with upstream's.
 func TestBodiesAreReadAsByUpstreamsPackages(t *testing.T) {
-	files, err := filepath.Glob("testdata/projects/*.yaml.gz")
-	require.NoError(t, err)
-	require.NotEmpty(t, files)
-	for _, file := range files {
-		name := strings.TrimSuffix(filepath.Base(file), ".yaml.gz")
-		t.Run(name, func(t *testing.T) {
-			crds, err := parse(readProject(t, name))
+	forProjects(t, func(t *testing.T, k *kind) {
+		for i, v := range versionsOf(k.crd) {
+			props, err := schemaOf(k.crd, v.Name)
 			require.NoError(t, err)
-			k, err := made().kindFor(crds[0])
+			s, err := structuralOf(props)
 			require.NoError(t, err)
-			for i, v := range versionsOf(k.crd) {
-				props, err := schemaOf(k.crd, v.Name)
-				require.NoError(t, err)
-				s, err := structuralOf(props)
-				require.NoError(t, err)
-				unknown := 0
-				for seed := range uint64(300) {
-					unknown += compareReading(t, k, i, s, generator{rand.New(rand.NewPCG(seed, 1))})
-				}
-				assert.Greater(t, unknown, 100, "too few unknown fields to compare")
+			unknown := 0
+			for seed := range uint64(300) {
+				unknown += compareReading(t, k, i, s, generator{rand.New(rand.NewPCG(seed, 1))})
 			}
-		})
-	}
+			assert.Greater(t, unknown, 100, "too few unknown fields to compare")
+		}
+	})
 }
 
 // compareReading compares one random document, and returns the number of its unknown fields.

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"io"
 	"net/http"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -19,44 +18,35 @@ import (
 
 // TestPublishedSchemasAreThoseOfUpstreamsBuilder compares the definition of each project's kind in the OpenAPI documents.
 func TestPublishedSchemasAreThoseOfUpstreamsBuilder(t *testing.T) {
-	files, err := filepath.Glob("testdata/projects/*.yaml.gz")
-	require.NoError(t, err)
-	for _, file := range files {
-		name := strings.TrimSuffix(filepath.Base(file), ".yaml.gz")
-		t.Run(name, func(t *testing.T) {
-			crds, err := parse(readProject(t, name))
-			require.NoError(t, err)
-			k, err := made().kindFor(crds[0])
-			require.NoError(t, err)
-			st := store.New(store.Options{})
-			defer st.Close()
-			api := httpapi.New(st, httpapi.Options{Kinds: []store.AnyKind{k}})
-			defer api.Close()
-			for _, v := range k.crd.Spec.Versions {
-				if !v.Served {
-					continue
-				}
-				model := modelName(k.crd.Spec.Group, v.Name, k.crd.Spec.Names.Kind)
-				v3, err := builder.BuildOpenAPIV3(k.crd, v.Name, builder.Options{IncludeSelectableFields: true})
-				require.NoError(t, err)
-				var doc struct {
-					Components struct {
-						Schemas map[string]any `json:"schemas"`
-					} `json:"components"`
-				}
-				fetch(t, api, "/openapi/v3/apis/"+k.crd.Spec.Group+"/"+v.Name, &doc)
-				assertEqualJSON(t, v3.Components.Schemas[model], doc.Components.Schemas[model])
-
-				v2, err := builder.BuildOpenAPIV2(k.crd, v.Name, builder.Options{V2: true, IncludeSelectableFields: true})
-				require.NoError(t, err)
-				var swagger struct {
-					Definitions map[string]any `json:"definitions"`
-				}
-				fetch(t, api, "/openapi/v2", &swagger)
-				assertEqualJSON(t, handler.PruneDefaults(v2.Definitions)[model], swagger.Definitions[model])
+	forProjects(t, func(t *testing.T, k *kind) {
+		st := store.New(store.Options{})
+		defer st.Close()
+		api := httpapi.New(st, httpapi.Options{Kinds: []store.AnyKind{k}})
+		defer api.Close()
+		for _, v := range k.crd.Spec.Versions {
+			if !v.Served {
+				continue
 			}
-		})
-	}
+			model := modelName(k.crd.Spec.Group, v.Name, k.crd.Spec.Names.Kind)
+			v3, err := builder.BuildOpenAPIV3(k.crd, v.Name, builder.Options{IncludeSelectableFields: true})
+			require.NoError(t, err)
+			var doc struct {
+				Components struct {
+					Schemas map[string]any `json:"schemas"`
+				} `json:"components"`
+			}
+			fetch(t, api, "/openapi/v3/apis/"+k.crd.Spec.Group+"/"+v.Name, &doc)
+			assertEqualJSON(t, v3.Components.Schemas[model], doc.Components.Schemas[model])
+
+			v2, err := builder.BuildOpenAPIV2(k.crd, v.Name, builder.Options{V2: true, IncludeSelectableFields: true})
+			require.NoError(t, err)
+			var swagger struct {
+				Definitions map[string]any `json:"definitions"`
+			}
+			fetch(t, api, "/openapi/v2", &swagger)
+			assertEqualJSON(t, handler.PruneDefaults(v2.Definitions)[model], swagger.Definitions[model])
+		}
+	})
 }
 
 func modelName(group, version, kind string) string {

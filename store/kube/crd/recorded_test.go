@@ -1,11 +1,9 @@
 package crd_test
 
 import (
-	"compress/gzip"
 	"encoding/json"
 	"flag"
 	"fmt"
-	"io"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -18,22 +16,11 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/kubecoord/kubecoord/store/kube/crd"
 	"github.com/kubecoord/kubecoord/store/kube/internal/recorded"
 )
 
 var recordFrom = flag.String("server", "", "URL of a kube-apiserver whose answers are recorded")
-
-// project returns the definition of a project in testdata.
-func project(t testing.TB, name string) string {
-	f, err := os.Open(filepath.Join("testdata", "projects", name+".yaml.gz"))
-	require.NoError(t, err)
-	defer f.Close()
-	z, err := gzip.NewReader(f)
-	require.NoError(t, err)
-	data, err := io.ReadAll(z)
-	require.NoError(t, err)
-	return string(data)
-}
 
 func requests(t testing.TB, file string) (all []recorded.Request) {
 	data, err := os.ReadFile(file)
@@ -86,13 +73,13 @@ func TestProjects(t *testing.T) {
 			all, answers := requests(t, file), strings.TrimSuffix(file, ".requests")+".answers"
 			name, _, _ := strings.Cut(name, "-")
 			if *recordFrom != "" {
-				record(t, project(t, name), all, answers)
+				record(t, string(crd.ReadProject(t, name)), all, answers)
 			}
 			data, err := os.ReadFile(answers)
 			require.NoError(t, err)
 			want := strings.Split(string(data), recorded.Separator)
 			require.Len(t, want, len(all))
-			s := serve(t, parse(t, project(t, name))...)
+			s := serve(t, parse(t, string(crd.ReadProject(t, name)))...)
 			for i, r := range all {
 				status, doc := send(t, r, &s.client, "http://server")
 				assert.Equal(t, want[i], normal(t, status, doc), "%d: %s %s\n%s", i+1, r.Method, r.Path, r.Body)

@@ -64,8 +64,7 @@ func waits(longest, interval time.Duration) (time.Duration, time.Duration) {
 	return longest, interval
 }
 
-// InstallCRDs reads definitions from files, creates or updates them, with those of options.CRDs, and returns them when they
-// are served.
+// InstallCRDs creates or updates the definitions in options.Paths and options.CRDs, and returns them when they are served.
 func InstallCRDs(config *rest.Config, options CRDInstallOptions) ([]*apiextensionsv1.CustomResourceDefinition, error) {
 	options = options.withDefaults()
 	if err := ReadCRDFiles(&options); err != nil {

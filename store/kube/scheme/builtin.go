@@ -1,6 +1,7 @@
 package scheme
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -31,7 +32,7 @@ func (b *builder) builtin(r served) (*kinds.Kind, error) {
 	d := kinds.Descriptor{
 		Group: r.group, Name: r.kind, Plural: r.plural, StoragePrefix: r.prefix,
 		ShortNames: r.short, Categories: r.categories, New: newObject, Versions: []kinds.Version{v},
-		ClusterScoped: r.cluster, Status: r.status, StatusOnCreate: r.keepsStatus, Holds: r.holds,
+		ClusterScoped: r.cluster, Status: r.status, StatusOnCreate: r.keepsStatus, Resets: r.resets, Holds: r.holds,
 		Native: true, CreateOnUpdate: r.creates, UnconditionalUpdate: !r.needsVersion,
 		ValidateName: r.name, ValidateMetadataOnUpdate: r.metadataAgain, Default: b.defaulter(t), Verbs: r.verbs, SelectableFields: r.fields, FieldRefusal: r.refusal,
 	}
@@ -121,9 +122,9 @@ func (b *builder) defaulter(t *objectType) func(kinds.Object) {
 func (b *builder) prepare(d *kinds.Descriptor, r served, t *objectType) {
 	_, hasStatus := t.goType.FieldByName("Status")
 	stored := storageOf(d.Versions[0].Schema)
-	d.PrepareForCreate = func(o kinds.Object) {
+	d.PrepareForCreate = func(ctx context.Context, o kinds.Object) {
 		if r.create != nil {
-			t.change(o, r.create)
+			t.change(o, func(obj runtime.Object) { r.create(ctx, obj) })
 		}
 		if hasStatus {
 			t.complete(o, "status")

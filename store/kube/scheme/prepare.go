@@ -1,6 +1,7 @@
 package scheme
 
 import (
+	"context"
 	"strconv"
 	"time"
 
@@ -14,14 +15,19 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 
+	"github.com/kubecoord/kubecoord/internal/caller"
 	"github.com/kubecoord/kubecoord/internal/kinds"
 )
 
 // This file sets the fields that writers of built-in kinds cannot set, as the strategies of a kube-apiserver do (upstream:
 // pkg/registry, PrepareForCreate and PrepareForUpdate). The status was removed or kept before.
 
-func onCreate[T any](f func(*T)) func(runtime.Object) {
+func on[T any](f func(*T)) func(runtime.Object) {
 	return func(o runtime.Object) { f(any(o).(*T)) }
+}
+
+func onCreate[T any](f func(*T)) func(context.Context, runtime.Object) {
+	return func(_ context.Context, o runtime.Object) { f(any(o).(*T)) }
 }
 
 func onUpdate[T any](f func(obj, old *T)) func(obj, old runtime.Object) {
@@ -212,10 +218,16 @@ func createJob(j *batchv1.Job) {
 	}
 }
 
-// createSigningRequest sets the user of the request to the only user there is.
-func createSigningRequest(r *certificatesv1.CertificateSigningRequest) {
-	r.Spec.Username, r.Spec.UID, r.Spec.Extra = "system:admin", "", nil
-	r.Spec.Groups = []string{"system:masters", "system:authenticated"}
+// createSigningRequest sets the user of the request.
+func createSigningRequest(ctx context.Context, o runtime.Object) {
+	spec, user := &o.(*certificatesv1.CertificateSigningRequest).Spec, caller.UserOf(ctx)
+	spec.Username, spec.UID, spec.Groups, spec.Extra = user.Name, user.UID, user.Groups, nil
+	for name, values := range user.Extra {
+		if spec.Extra == nil {
+			spec.Extra = map[string]certificatesv1.ExtraValue{}
+		}
+		spec.Extra[name] = values
+	}
 }
 
 func updateSigningRequest(r, old *certificatesv1.CertificateSigningRequest) { r.Spec = old.Spec }

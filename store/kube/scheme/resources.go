@@ -1,6 +1,8 @@
 package scheme
 
 import (
+	"context"
+
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/kubecoord/kubecoord/internal/kinds"
@@ -20,6 +22,9 @@ type served struct {
 	status, keepsStatus, ownStatus bool
 	// statusUpdate changes an object in a write of its status.
 	statusUpdate func(obj, old runtime.Object)
+	// resets are the members, beside the status, that a write of the object does not own, and statusResets the ones, beside spec,
+	// that a write of the status does not (upstream: GetResetFields).
+	resets, statusResets []string
 	// metadataAgain validates the metadata of an update as the metadata of a new object, too.
 	metadataAgain bool
 	// creates lets an update create; needsVersion refuses an update without a resourceVersion.
@@ -30,7 +35,7 @@ type served struct {
 	counts                []string // the members that count a generation; see counter
 	fields                []kinds.SelectableField
 	refusal               string // of other fields, if it is not the usual text
-	create                func(obj runtime.Object)
+	create                func(ctx context.Context, obj runtime.Object)
 	update                func(obj, old runtime.Object)
 	holds                 func(o kinds.Object) bool
 	terminate             func(obj runtime.Object)
@@ -64,7 +69,7 @@ func coreResources() []served {
 		{version: v, kind: "Namespace", plural: "namespaces", short: []string{"ns"}, cluster: true, status: true, name: validate.NameIsDNSLabel,
 			verbs:  []string{"create", "delete", "get", "list", "patch", "update", "watch"},
 			fields: fields("status.phase"), create: onCreate(createNamespace), update: onUpdate(updateNamespace),
-			holds: hasFinalizers, terminate: onCreate(terminateNamespace), subresources: namespaceSubresources},
+			holds: hasFinalizers, terminate: on(terminateNamespace), subresources: namespaceSubresources},
 		{version: v, kind: "Node", plural: "nodes", short: []string{"no"}, cluster: true, status: true, keepsStatus: true, prefix: "minions",
 			fields: []kinds.SelectableField{boolField("spec.unschedulable")}},
 		{version: v, kind: "PersistentVolume", plural: "persistentvolumes", short: []string{"pv"}, cluster: true, status: true,
@@ -72,7 +77,8 @@ func coreResources() []served {
 		{version: v, kind: "PersistentVolumeClaim", plural: "persistentvolumeclaims", short: []string{"pvc"}, status: true,
 			create: onCreate(createClaim), update: onUpdate(updateClaim)},
 		{version: v, kind: "Pod", plural: "pods", short: []string{"po"}, categories: all(), status: true, counts: spec(),
-			fields: podFields(), create: onCreate(createPod), statusUpdate: onUpdate(podStatus), subresources: podSubresources},
+			fields: podFields(), create: onCreate(createPod), statusUpdate: onUpdate(podStatus),
+			statusResets: []string{"metadata.deletionTimestamp", "metadata.ownerReferences"}, subresources: podSubresources},
 		{version: v, kind: "PodTemplate", plural: "podtemplates", counts: []string{"template"}},
 		{version: v, kind: "ReplicationController", plural: "replicationcontrollers", short: []string{"rc"}, categories: all(), status: true,
 			prefix: "controllers", counts: spec(), fields: []kinds.SelectableField{intField("status.replicas")}, subresources: controllerScale},
@@ -111,7 +117,7 @@ func groupResources() []served {
 		{group: "apps", version: v, kind: "DaemonSet", plural: "daemonsets", short: []string{"ds"}, categories: all(), status: true, counts: spec(),
 			create: onCreate(createDaemonSet), update: onUpdate(updateDaemonSet), statusUpdate: onUpdate(daemonSetStatus)},
 		{group: "apps", version: v, kind: "Deployment", plural: "deployments", short: []string{"deploy"}, categories: all(), status: true,
-			counts: []string{"spec", annotations}, statusUpdate: onUpdate(deploymentStatus), subresources: scale},
+			counts: []string{"spec", annotations}, statusUpdate: onUpdate(deploymentStatus), statusResets: []string{"metadata.labels"}, subresources: scale},
 		{group: "apps", version: v, kind: "ReplicaSet", plural: "replicasets", short: []string{"rs"}, categories: all(), status: true, counts: spec(), subresources: scale},
 		{group: "apps", version: v, kind: "StatefulSet", plural: "statefulsets", short: []string{"sts"}, categories: all(), status: true, counts: spec(),
 			name: validate.NameIsDNSLabel, subresources: scale},
@@ -123,7 +129,8 @@ func groupResources() []served {
 			fields: []kinds.SelectableField{{Path: "status.successful", Value: number("status", "succeeded")}}, refusal: "field label %q not supported for Job", create: onCreate(createJob)},
 
 		{group: "certificates.k8s.io", version: v, kind: "CertificateSigningRequest", plural: "certificatesigningrequests", short: []string{"csr"}, cluster: true, status: true,
-			name: anyName, fields: fields("spec.signerName"), create: onCreate(createSigningRequest), update: onUpdate(updateSigningRequest), statusUpdate: onUpdate(requestStatus), subresources: approval},
+			name: anyName, fields: fields("spec.signerName"), create: createSigningRequest, update: onUpdate(updateSigningRequest), statusUpdate: onUpdate(requestStatus),
+			resets: []string{"spec"}, statusResets: []string{"status.conditions"}, subresources: approval},
 
 		{group: "discovery.k8s.io", version: v, kind: "EndpointSlice", plural: "endpointslices", counts: []string{"addressType", "endpoints", "ports", labels}, create: onCreate(createEndpointSlice), update: onUpdate(updateEndpointSlice)},
 

@@ -41,7 +41,7 @@ func (b *builder) body(group, version, kind string, verbs ...string) (*kinds.Kin
 // statusSubresource is the status of nearly all built-in kinds: unlike the one of custom resources, it also writes the metadata
 // (upstream: pkg/registry, the status strategies without ResetObjectMetaForStatus).
 func (t *objectType) statusSubresource(r served) kinds.Subresource {
-	return kinds.Subresource{Name: "status", Verbs: readWrite(), Resets: []string{"spec"}, Write: func(parent, body kinds.Object) error {
+	return kinds.Subresource{Name: "status", Verbs: readWrite(), Resets: append([]string{"spec"}, r.statusResets...), Write: func(parent, body kinds.Object) error {
 		before := t.typedOrNil(parent)
 		if err := replace(parent, body, "status"); err != nil {
 			return err
@@ -242,7 +242,7 @@ func namespaceSubresources(*builder) ([]kinds.Subresource, error) {
 // approval is the subresource by which a signing request is approved or denied.
 func approval(b *builder) ([]kinds.Subresource, error) {
 	t, _, err := b.version(schema.GroupVersionKind{Group: "certificates.k8s.io", Version: "v1", Kind: "CertificateSigningRequest"})
-	return []kinds.Subresource{{Name: "approval", Verbs: readWrite(), Resets: []string{"spec"}, Write: func(request, body kinds.Object) error {
+	return []kinds.Subresource{{Name: "approval", Verbs: readWrite(), Resets: []string{"spec", "status.certificate"}, Write: func(request, body kinds.Object) error {
 		before := t.typedOrNil(request)
 		err := replace(request, body, "status", "conditions")
 		if err == nil && before != nil {

@@ -1,5 +1,5 @@
-// Package recorded has what tests share that compare answers with those of a real kube-apiserver: requests in files, and answers as
-// text without what differs between two runs.
+// Package recorded is for tests that compare answers with recorded answers of a kube-apiserver. It reads and sends the requests in
+// their files, and writes answers as text without what differs between two runs.
 package recorded
 
 import (

@@ -91,7 +91,7 @@ func withoutCalls(answer string) string {
 	return strings.TrimSuffix(before, "\n}\n")
 }
 
-// asAdmin makes all requests those of the user of the recorded server.
+// asAdmin gives all requests the user that recorded requests had.
 func asAdmin(o *apitest.Options) {
 	o.API.Authenticate = func(*http.Request) (httpapi.User, bool) {
 		return httpapi.User{Name: "admin", UID: "admin-uid", Groups: []string{"system:masters", "system:authenticated"}}, true
