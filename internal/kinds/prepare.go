@@ -94,7 +94,7 @@ func warnUnqualifiedFinalizers(now, had []string, warn func(string)) {
 
 // compileManagers describes the kind's versions to package managedfields.
 func (k *Kind) compileManagers() {
-	k.managers = &managedfields.FieldManager{Name: k.info.Kind}
+	k.managers = &managedfields.FieldManager{Name: k.info.Kind, Custom: !k.info.Native}
 	for i, v := range k.versions {
 		f := k.forms[v.form]
 		k.managers.Versions = append(k.managers.Versions, managedfields.Version{

@@ -28,6 +28,9 @@ type FieldManager struct {
 	// must not change its argument, but may share memory with it. Nil means
 	// that all versions have the same form.
 	Convert func(o Object, from, to int) Object
+	// Custom kinds are custom resources. As upstream, an owner in a version that such a kind does not have makes an apply
+	// fail and an update remove all owners (apiextensions-apiserver, conversion). For other kinds such an owner is dropped.
+	Custom bool
 	// Subresource is the subresource that is written, such as "status", or "" for
 	// the object itself. Its managers are separate from the object's.
 	Subresource string
@@ -122,8 +125,8 @@ func typeText(apiVersion, kind string) string {
 	return fmt.Sprintf("%s/%s, Kind=%s", gv.Group, gv.Version, kind)
 }
 
-// errNoVersion reports that the kind does not have a version. Owners in that version
-// are dropped.
+// errNoVersion reports that a kind that is not Custom does not have a version. Owners in
+// that version are dropped.
 var errNoVersion = errors.New("managedfields: no such version")
 
 // version returns the index of an API version.
@@ -141,6 +144,9 @@ func (k *FieldManager) version(apiVersion string) (int, error) {
 		if have, _ := meta.ParseGroupVersion(k.Versions[i].APIVersion); have == gv {
 			return i, nil
 		}
+	}
+	if k.Custom {
+		return 0, unconverted{fmt.Errorf("request to convert CR to an invalid group/version: %s", apiVersion)}
 	}
 	return 0, errNoVersion
 }

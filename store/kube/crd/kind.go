@@ -80,12 +80,11 @@ func kindOf(crd *apiextensionsv1.CustomResourceDefinition, calls *webhooks.Calls
 	return &kind{kind: k, crd: crd}, nil
 }
 
-// versionsOf returns the versions that are stored or served: the stored one, then the others in the order of preference.
+// versionsOf returns the versions, also the ones that are not served, since objects have owners in them: the stored one, then the
+// others in the order of preference.
 func versionsOf(crd *apiextensionsv1.CustomResourceDefinition) (out []*apiextensionsv1.CustomResourceDefinitionVersion) {
 	for i := range crd.Spec.Versions {
-		if v := &crd.Spec.Versions[i]; v.Served || v.Storage {
-			out = append(out, v)
-		}
+		out = append(out, &crd.Spec.Versions[i])
 	}
 	slices.SortStableFunc(out, func(a, b *apiextensionsv1.CustomResourceDefinitionVersion) int {
 		if a.Storage != b.Storage {

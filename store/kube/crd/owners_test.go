@@ -1,0 +1,66 @@
+package crd_test
+
+import (
+	"strings"
+	"testing"
+	"testing/synctest"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/kubecoord/kubecoord/store"
+)
+
+// TestOwnersInVersionsThatTheDefinitionLost has the answers of kube-apiserver 1.36.3.
+func TestOwnersInVersionsThatTheDefinitionLost(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := live(t, newStore(t, store.Options{}))
+		const (
+			open   = `"schema":{"openAPIV3Schema":{"type":"object","x-kubernetes-preserve-unknown-fields":true}}`
+			first  = `{"name":"v1","served":true,"storage":false,` + open + `}`
+			second = `{"name":"v2","served":true,"storage":true,` + open + `}`
+			own    = definitionsPath + "/foos.example.com"
+		)
+		s.define(`{"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResourceDefinition","metadata":{"name":"foos.example.com"},"spec":{
+			"group":"example.com","scope":"Namespaced","names":{"plural":"foos","singular":"foo","kind":"Foo"},"versions":[` + first + `,` + second + `]}}`)
+		apply := func(version, name, manager, spec string) (int, map[string]any) {
+			return s.do("PATCH", "/apis/example.com/"+version+"/namespaces/default/foos/"+name+"?force=true&fieldManager="+manager,
+				`{"apiVersion":"example.com/`+version+`","kind":"Foo","metadata":{"name":"`+name+`"},"spec":`+spec+`}`, "Content-Type", "application/apply-patch+yaml")
+		}
+		versions := func(versions ...string) {
+			code, doc := s.do("PATCH", own, `{"spec":{"versions":[`+strings.Join(versions, ",")+`]}}`, "Content-Type", "application/merge-patch+json")
+			require.Equal(t, 200, code, "%v", doc)
+			synctest.Wait()
+		}
+		owners := func(doc map[string]any) (out []string) {
+			entries, _ := doc["metadata"].(map[string]any)["managedFields"].([]any)
+			for _, e := range entries {
+				e := e.(map[string]any)
+				out = append(out, e["manager"].(string)+" "+e["apiVersion"].(string))
+			}
+			return out
+		}
+		for _, name := range []string{"a", "b"} {
+			code, doc := apply("v1", name, "old", `{"x":1}`)
+			require.Equal(t, 201, code, "%v", doc)
+		}
+
+		versions(strings.Replace(first, `"served":true`, `"served":false`, 1), second)
+		for _, name := range []string{"a", "b"} {
+			code, doc := apply("v2", name, "new", `{"y":1}`)
+			require.Equal(t, 200, code, "%v", doc)
+			assert.ElementsMatch(t, []string{"old example.com/v1", "new example.com/v2"}, owners(doc), "a version that is not served")
+		}
+
+		versions(second)
+		code, doc := apply("v2", "a", "new", `{"y":1}`)
+		assert.Equal(t, 500, code)
+		assert.Equal(t, "request to convert CR to an invalid group/version: example.com/v1", doc["message"])
+		code, doc = s.do("PATCH", "/apis/example.com/v2/namespaces/default/foos/b", `{"spec":{"z":1}}`, "Content-Type", "application/merge-patch+json")
+		require.Equal(t, 200, code, "%v", doc)
+		assert.Empty(t, owners(doc), "an update removes all owners")
+		code, doc = apply("v2", "b", "new", `{"y":2}`)
+		require.Equal(t, 200, code, "%v", doc)
+		assert.ElementsMatch(t, []string{"new example.com/v2", "before-first-apply example.com/v2"}, owners(doc))
+	})
+}
