@@ -67,6 +67,11 @@ func (s *Scheme) DecodeBody(t Target, data []byte, f Format, v patch.Validation,
 	if want := t.TypeMeta().APIVersion; d.named.APIVersion != want && !t.Kind.accepts(d.named) {
 		return nil, meta.NewBadRequest("the API version in the data (%s) does not match the expected API version (%s)", d.named.APIVersion, want)
 	}
+	if live != nil { // as upstream, which converts it for the update before it stores the other
+		if err := t.Kind.CheckWire(live, t.Version); err != nil {
+			return nil, err
+		}
+	}
 	if err := t.CheckBody(d.object); err != nil {
 		return nil, err
 	}

@@ -240,3 +240,30 @@ func TestAdmissionOfNamespaces(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, map[string]bool{`CREATE a in ""`: true, `UPDATE a in "a"`: true, `DELETE a in "a"`: true}, in)
 }
+
+// The object of an update is the same in each attempt, whatever the Admission did to it in the one before.
+func TestAdmissionChangesEachAttemptAnew(t *testing.T) {
+	r := gracefulValves(t, func(d *kinds.Descriptor) { d.UnconditionalUpdate = true })
+	at := valveSpec{}.in(t, r)
+	a, others := admitting(r.Store()), 0
+	a.refuse = func(step string, at *kinds.Attributes) error {
+		if step == "admit" {
+			at.Object.(*valve).Status.Flow++
+			return nil
+		}
+		if others++; others == 1 { // another write comes first
+			_, _, err := r.Update(caller.WithServer(t.Context()), registry.Request{Namespace: "ns", Name: "a"},
+				registry.Replacement(func(current *registry.Item) (kinds.Object, error) {
+					v := current.Copy().(*valve)
+					v.Spec.Open = true
+					return v, nil
+				}))
+			require.NoError(t, err)
+		}
+		return nil
+	}
+	it, _, err := r.Update(t.Context(), at, r.Replace(&valve{ObjectMeta: objectMeta("ns/a"), Status: valveStatus{Flow: 10}}))
+	require.NoError(t, err)
+	assert.Equal(t, 2, others)
+	assert.Equal(t, 11, it.Stored().(*valve).Status.Flow)
+}

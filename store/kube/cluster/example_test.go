@@ -61,3 +61,38 @@ func ExampleOptions_Apply() {
 	// pods is forbidden: User "jane" cannot list resource "pods" in API group "" in the namespace "default"
 	// false <nil>
 }
+
+// What a kube-apiserver with nothing beside it does: it has namespaces, refuses objects in others, and enforces policies and webhooks.
+func ExampleBare() {
+	ctx := context.Background()
+	kinds, err := scheme.Kinds(clientgoscheme.Scheme, scheme.Options{})
+	if err != nil {
+		panic(err)
+	}
+	options := httpapi.Options{Kinds: kinds}
+	if err := cluster.Bare().Apply(&options); err != nil {
+		panic(err)
+	}
+	st := store.New(store.Options{})
+	defer st.Close()
+	api := httpapi.New(st, options)
+	defer api.Close()
+
+	client := kubernetes.NewForConfigOrDie(&rest.Config{Host: "http://example", Transport: api.Transport()})
+	namespaces, err := client.CoreV1().Namespaces().List(ctx, metav1.ListOptions{})
+	for _, ns := range namespaces.Items {
+		fmt.Println(ns.Name, ns.Status.Phase)
+	}
+	fmt.Println(err)
+	lost := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "lost"}}
+	_, err = client.CoreV1().ConfigMaps("absent").Create(ctx, lost, metav1.CreateOptions{})
+	fmt.Println(err)
+
+	// Output:
+	// default Active
+	// kube-node-lease Active
+	// kube-public Active
+	// kube-system Active
+	// <nil>
+	// namespaces "absent" not found
+}

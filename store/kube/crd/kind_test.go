@@ -37,3 +37,46 @@ func TestStatusIsValidatedAlone(t *testing.T) {
 	assert.Equal(t, 200, code, "%v", doc)
 	assert.Equal(t, 1.0, doc["metadata"].(map[string]any)["generation"])
 }
+
+// twoShapes has a member in each of two versions that the other one does not have, and a member with a default.
+const twoShapes = `{apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition, metadata: {name: things.example.com}, spec: {
+  group: example.com, scope: Cluster, names: {plural: things, kind: Thing}, conversion: {strategy: None}, versions: [
+  {name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object, properties: {spec: {type: object, properties: {
+    size: {type: integer}, color: {type: string, default: red}, shared: {type: string}}}}}}},
+  {name: v1beta1, served: true, storage: false, schema: {openAPIV3Schema: {type: object, properties: {spec: {type: object, properties: {
+    length: {type: integer}, shared: {type: string}, unit: {type: string, default: metre}}}}}}}]}}`
+
+// With the strategy None only the apiVersion changes: an object is stored with the members that the stored version has, and each
+// read drops the members that the version of the request does not have. Defaults are the ones of the stored version. The answers
+// are those of kube-apiserver 1.36.3.
+func TestVersionsWithoutAConversion(t *testing.T) {
+	s := serve(t, parse(t, twoShapes)...)
+	const beta = "/apis/example.com/v1beta1/things"
+	code, doc := s.do("POST", beta, `{"apiVersion":"example.com/v1beta1","kind":"Thing","metadata":{"name":"t"},"spec":{"length":3,"shared":"s","color":"green"}}`)
+	require.Equal(t, 201, code, "%v", doc)
+	both := func(asStored, asBeta map[string]any) {
+		t.Helper()
+		for path, want := range map[string]map[string]any{thingsPath: asStored, beta: asBeta} {
+			code, doc := s.do("GET", path+"/t", "")
+			require.Equal(t, 200, code)
+			assert.Equal(t, want, doc["spec"], path)
+		}
+	}
+	assert.Equal(t, map[string]any{"shared": "s"}, doc["spec"])
+	both(map[string]any{"shared": "s", "color": "red"}, map[string]any{"shared": "s"})
+	patch := func(path, spec string) (int, map[string]any) {
+		return s.do("PATCH", path+"/t", `{"spec":`+spec+`}`, "Content-Type", "application/merge-patch+json")
+	}
+	code, _ = patch(thingsPath, `{"size":4,"color":"green"}`)
+	require.Equal(t, 200, code)
+	both(map[string]any{"shared": "s", "color": "green", "size": 4.0}, map[string]any{"shared": "s"})
+	code, _ = patch(beta, `{"shared":"now","length":7}`)
+	require.Equal(t, 200, code)
+	both(map[string]any{"shared": "now", "color": "red"}, map[string]any{"shared": "now"})
+
+	code, doc = patch(thingsPath, `{"size":"text"}`)
+	assert.Equal(t, 422, code)
+	assert.Equal(t, []string{`FieldValueTypeInvalid spec.size: Invalid value: "string": spec.size in body must be of type integer: "string"`}, causes(doc))
+	code, doc = patch(beta, `{"size":"text"}`)
+	assert.Equal(t, 200, code, "%v", doc)
+}

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
@@ -221,4 +222,35 @@ func TestAnswerOfAConversionIsBounded(t *testing.T) {
 	assert.Equal(t, 500, code)
 	assert.Contains(t, doc["message"], "conversion webhook for example.com/v1beta1, Kind=Thing failed: ")
 	assert.Contains(t, doc["message"], "the answer has more than 16777216 bytes")
+}
+
+// An API that starts on a store with a definition serves the kind of the process first, and then its own in place of it.
+func TestDefinitionWithAWebhookInAStoreThatIsServedAgain(t *testing.T) {
+	text := withWebhook(converter(t, func(http.ResponseWriter, *http.Request) {}))
+	synctest.Test(t, func(t *testing.T) {
+		st := newStore(t, store.Options{})
+		first := live(t, st)
+		first.define(text)
+		code, doc := first.do("POST", thingsPath, `{"apiVersion":"example.com/v1","kind":"Thing","metadata":{"name":"t"},"spec":{"size":5}}`)
+		require.Equal(t, 201, code, "%v", doc)
+		want := first.conditions("things.example.com")
+		require.Contains(t, want, "Established True InitialNamesAccepted the initial names have been accepted")
+		first.api.Close()
+
+		second := live(t, st)
+		synctest.Wait()
+		assert.Equal(t, want, second.conditions("things.example.com"))
+		code, _ = second.do("GET", thingsPath+"/t", "")
+		assert.Equal(t, 200, code)
+		fork, err := st.Fork()
+		require.NoError(t, err)
+		defer fork.Close()
+		third := &server{t, second.api.Fork(fork, options()), http.Client{}}
+		defer third.api.Close()
+		third.client.Transport = third.api.Transport()
+		synctest.Wait()
+		assert.Equal(t, want, third.conditions("things.example.com"))
+		code, _ = third.do("GET", thingsPath+"/t", "")
+		assert.Equal(t, 200, code)
+	})
 }
