@@ -224,7 +224,7 @@ func (w *watch) read(ctx context.Context, body io.ReadCloser) {
 	}
 }
 
-// gone waits until an object of a name is deleted, and adds no answer: for events whose number is not fixed.
+// gone ends the watches when an object of a name is deleted, and adds no answer: for events whose number is not fixed.
 func (w *watch) gone(name string) {
 	defer w.cancel()
 	if w.p.err != nil {

@@ -31,7 +31,7 @@ func NewNormalizer(id string) *Normalizer {
 		{regexp.MustCompile(`(?s)"\{\\".*managedFields.*\}"`), `"{object}"`},
 		{regexp.MustCompile(`(resourceVersion[\\": ]+)\d+`), "$1{version}"},
 		{regexp.MustCompile(`\b10\.0\.0\.\d+\b`), "{ip}"},
-		{regexp.MustCompile(`:3[0-2]\d{3}/`), ":{port}/"},
+		{regexp.MustCompile(`:3[0-2]\d{3}/(TCP|UDP|SCTP)`), ":{port}/$1"},
 		{regexp.MustCompile(`(gen-` + RunID + `-)[a-z0-9]{5}\b`), "$1{suffix}"},
 	}}
 }

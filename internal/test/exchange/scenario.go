@@ -7,6 +7,7 @@ import (
 	"os"
 	"regexp"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 )
@@ -71,8 +72,19 @@ func checkTable(t *testing.T, got string, write bool) {
 	want, err := os.ReadFile(file)
 	must(t, err)
 	if string(want) != got {
-		t.Errorf("%s is old: go test . -write", file)
+		t.Errorf("%s is old: go test . -write\n%s%s", file, without("-", string(want), got), without("+", got, string(want)))
 	}
+}
+
+// without returns the lines of a text that are not in another one, each after a sign.
+func without(sign, text, other string) string {
+	var out strings.Builder
+	for line := range strings.Lines(text) {
+		if !strings.Contains(other, line) {
+			out.WriteString(sign + line)
+		}
+	}
+	return out.String()
 }
 
 // events returns how many events each watch of a recorded scenario has.
