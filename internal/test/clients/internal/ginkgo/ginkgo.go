@@ -65,25 +65,25 @@ type outcome struct {
 	output  string
 }
 
-// tries runs a suite again, twice at the most, while a port was taken. Upstream's envtest and suites choose a free port, close it,
-// and listen at it later. Until then any process of the machine may take it: that is no failure of the server under test.
+// tries runs a suite again, twice at the most, while a port may have been taken. Upstream's envtest and suites choose a free port,
+// close it, and listen at it later. Until then any process of the machine may take it: that is no failure of the server under test.
 func tries(run func() outcome, logf func(format string, args ...any)) outcome {
 	o := run()
 	for again := 0; again < 2 && o.portTaken(); again++ {
-		logf("another process took a port that the suite had chosen: the suite runs again")
+		logf("another process may have taken a port that the suite had chosen: the suite runs again")
 		o = run()
 	}
 	return o
 }
 
-// portTaken reports whether a spec failed, or the suite crashed, because a port was in use.
+// portTaken reports whether a spec failed because a port was in use, or may have: specs of pkg/webhook listen in a goroutine whose
+// failure ends the suite without a report and without the reason. A crash of another cause comes again.
 func (o outcome) portTaken() bool {
-	const inUse = "bind: address already in use"
 	if o.results == nil {
-		return strings.Contains(o.output, inUse)
+		return true
 	}
 	for _, r := range o.results {
-		if r.Failed() && strings.Contains(r.Message, inUse) {
+		if r.Failed() && strings.Contains(r.Message, "bind: address already in use") {
 			return true
 		}
 	}
