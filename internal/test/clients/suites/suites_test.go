@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"cmp"
 	"flag"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -48,22 +49,17 @@ func TestSpecsOfControllerRuntimePass(t *testing.T) {
 	known := readKnown(t)
 	for _, s := range suites() {
 		t.Run(strings.TrimPrefix(s.pkg, "sigs.k8s.io/controller-runtime/pkg/"), func(t *testing.T) {
-			results := ginkgo.Run(t, s.pkg, func(source string) (string, []string) {
-				var kubeconfig string
-				if *server == "" {
-					kubeconfig = serve(t)
-				} else {
-					kubeconfig = writeKubeconfig(t, *server)
-				}
-				return source, []string{"USE_EXISTING_CLUSTER=true", "KUBECONFIG=" + kubeconfig}
-			})
-			passed, failed := 0, map[string]string{}
-			for name, r := range results {
-				switch {
-				case r.State == "passed":
-					passed++
-				case r.Failed():
-					failed[name] = r.Message
+			passed, failed := play(t, s.pkg)
+			if len(failed) > len(known[s.pkg]) && *server == "" {
+				// Specs with waits and checks of goroutines fail at times on a kube-apiserver too: 74 of the 75 of
+				// pkg/internal/controller passed there. So a spec fails that fails in two runs.
+				t.Logf("%s: %d of %d specs pass, and all run again: %v", s.pkg, passed, passed+len(failed), slices.Sorted(maps.Keys(failed)))
+				_, again := play(t, s.pkg)
+				for name := range failed {
+					if _, twice := again[name]; !twice {
+						delete(failed, name)
+						passed++
+					}
 				}
 			}
 			t.Logf("%s: %d of %d specs pass", s.pkg, passed, passed+len(failed))
@@ -84,6 +80,29 @@ func TestSpecsOfControllerRuntimePass(t *testing.T) {
 			}
 		})
 	}
+}
+
+// play runs the suite of a package. It returns the number of specs that pass, and the messages of those that fail.
+func play(t *testing.T, pkg string) (passed int, failed map[string]string) {
+	t.Helper()
+	failed = map[string]string{}
+	for name, r := range ginkgo.Run(t, pkg, func(source string) (string, []string) {
+		var kubeconfig string
+		if *server == "" {
+			kubeconfig = serve(t)
+		} else {
+			kubeconfig = writeKubeconfig(t, *server)
+		}
+		return source, []string{"USE_EXISTING_CLUSTER=true", "KUBECONFIG=" + kubeconfig}
+	}) {
+		switch {
+		case r.State == "passed":
+			passed++
+		case r.Failed():
+			failed[name] = r.Message
+		}
+	}
+	return passed, failed
 }
 
 // readKnown reads testdata/specs.txt: the reasons by package and spec. A line without a space at its begin is a package, or a
