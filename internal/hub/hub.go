@@ -192,6 +192,14 @@ func (h *Hub[P]) Readers() int {
 	return h.readers
 }
 
+// Follows reports whether a reader is open that sees the changes of an object, which o names.
+func (h *Hub[P]) Follows(o Scope) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return len(h.groups[Scope{Collection: o.Collection}]) > 0 ||
+		len(h.groups[Scope{Collection: o.Collection, Namespace: o.Namespace}]) > 0 || len(h.groups[o]) > 0
+}
+
 // Close closes Done, which ends all present and future readers, and wakes the present
 // ones. It must be called only once.
 func (h *Hub[P]) Close() {

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/kubecoord/kubecoord/internal/hub"
 	"github.com/kubecoord/kubecoord/internal/kinds"
 	"github.com/kubecoord/kubecoord/store/meta"
 )
@@ -50,7 +51,8 @@ func (r *Resource) delete(ctx context.Context, req Request, opts kinds.DeleteOpt
 	}
 	if w.graceOver && !kinds.IsDryRun(opts.DryRun) {
 		// As upstream, watchers see the mark before the removal.
-		if w, err = r.attempt(ctx, req, removal{w.answer, opts}); err != nil {
+		r.letMarkBeSeen(ctx, w.answer)
+		if w, err = r.attempt(context.WithoutCancel(ctx), req, removal{w.answer, opts}); err != nil {
 			return Deletion{}, err
 		}
 	}
@@ -61,6 +63,26 @@ func (r *Resource) delete(ctx context.Context, req Request, opts kinds.DeleteOpt
 		d.Item = newItem(r.Kind, d.Copy(), d.Version)
 	}
 	return d, nil
+}
+
+// markLasts is how long the mark of a deletion without a grace lasts before the removal, if somebody watches. A kube-apiserver
+// needs about 1.4 ms between the two writes. Without them a controller that reads its cache after the event MODIFIED
+// finds no object there.
+const markLasts = 1500 * time.Microsecond
+
+// letMarkBeSeen waits between the mark and the removal of a watched object in memory. The time is package time, also beside a
+// clock.Manual: a client must not wait for a test that moves the clock after the deletion.
+func (r *Resource) letMarkBeSeen(ctx context.Context, it *Item) {
+	if r.st.engine != nil || !r.st.hub.Follows(hub.Scope{Collection: r.id, Namespace: it.Namespace(), Name: it.Name()}) {
+		return
+	}
+	timer := time.NewTimer(markLasts)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-ctx.Done():
+	case <-r.st.hub.Done():
+	}
 }
 
 // removal is the Change that removes an object whose grace is over, in the state that a deletion left, unless other finalizers came.

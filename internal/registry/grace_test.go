@@ -1,7 +1,10 @@
 package registry_test
 
 import (
+	"context"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -9,6 +12,7 @@ import (
 	"github.com/kubecoord/kubecoord/internal/kinds"
 	"github.com/kubecoord/kubecoord/internal/registry"
 	"github.com/kubecoord/kubecoord/store/meta"
+	"github.com/kubecoord/kubecoord/watch"
 )
 
 // gracefulValves are valves that a deletion leaves some seconds, five if it asks for none. A valve that is not open has none.
@@ -73,6 +77,78 @@ func TestADeletionWithoutGraceLeftIsSeenAsAMarkAndARemoval(t *testing.T) {
 	assert.True(t, d.Removed)
 	assert.NotNil(t, d.Item.Copy().GetObjectMeta().DeletionTimestamp)
 	assert.EqualValues(t, 1003, d.Version, "created at 1001, marked at 1002")
+}
+
+// A reader that is woken by the mark still finds the object.
+func TestWatchesSeeTheMarkBeforeTheRemoval(t *testing.T) {
+	for scope, opts := range map[string]registry.WatchOptions{
+		"collection": {ResourceVersion: "1001"}, "namespace": {Namespace: "ns", ResourceVersion: "1001"}, "object": {Namespace: "ns", Name: "a", ResourceVersion: "1001"},
+	} {
+		t.Run(scope, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				r := gracefulValves(t, nil)
+				at := valveSpec{}.in(t, r)
+				w, err := r.Watch(t.Context(), opts)
+				require.NoError(t, err)
+				defer w.Close()
+				go func() {
+					_, err := r.Delete(t.Context(), at, kinds.DeleteOptions{})
+					assert.NoError(t, err)
+				}()
+				events, err := w.Next(t.Context())
+				require.NoError(t, err)
+				require.Len(t, events, 1)
+				assert.Equal(t, watch.Modified, events[0].Type)
+				it, err := r.Get(t.Context(), "ns", "a", "")
+				require.NoError(t, err)
+				assert.NotNil(t, it.Copy().GetObjectMeta().DeletionTimestamp)
+				events, err = w.Next(t.Context())
+				require.NoError(t, err)
+				require.Len(t, events, 1)
+				assert.Equal(t, watch.Deleted, events[0].Type)
+			})
+		})
+	}
+}
+
+func TestADeletionWaitsForNobodyWhereNobodyWatches(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := gracefulValves(t, nil)
+		at := valveSpec{}.in(t, r)
+		other, err := r.Watch(t.Context(), registry.WatchOptions{Namespace: "other"})
+		require.NoError(t, err)
+		defer other.Close()
+		start := time.Now()
+		d, err := r.Delete(t.Context(), at, kinds.DeleteOptions{})
+		require.NoError(t, err)
+		assert.True(t, d.Removed)
+		assert.Zero(t, time.Since(start))
+	})
+}
+
+// The mark alone would be an object that nobody removes.
+func TestTheEndOfTheRequestDoesNotSeparateTheMarkFromTheRemoval(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := gracefulValves(t, nil)
+		at := valveSpec{}.in(t, r)
+		w, err := r.Watch(t.Context(), registry.WatchOptions{ResourceVersion: "1001"})
+		require.NoError(t, err)
+		defer w.Close()
+		ctx, cancel := context.WithCancel(t.Context())
+		done := make(chan error)
+		go func() {
+			_, err := r.Delete(ctx, at, kinds.DeleteOptions{})
+			done <- err
+		}()
+		_, err = w.Next(t.Context())
+		require.NoError(t, err)
+		start := time.Now()
+		cancel()
+		require.NoError(t, <-done)
+		assert.Zero(t, time.Since(start))
+		_, err = r.Get(t.Context(), "ns", "a", "")
+		require.ErrorIs(t, err, meta.ReasonNotFound)
+	})
 }
 
 func TestADryRunOfADeletionWithGraceRemovesNothing(t *testing.T) {

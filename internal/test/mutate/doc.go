@@ -12,6 +12,6 @@
 //	- the text that is replaced, which is once in the file
 //	+ the text in its place
 //
-// The packages of a test line are tested one after the other, until one fails. Before them may be flags of go test, as -race. Lines of
+// The packages of a test line, of any module of go.work, are tested one after the other, until one fails. Before them may be flags of go test, as -race. Lines of
 // both texts may repeat. The line "alive REASON" says why no test can see the mutation; then the tests must pass.
 package main

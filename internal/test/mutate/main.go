@@ -135,6 +135,7 @@ func (p *planter) plant(m *mutation) (failed bool, output string, err error) {
 func (p *planter) command(args ...string) (string, error) {
 	c := exec.Command("go", args...)
 	c.Dir = p.root
+	c.Env = append(os.Environ(), "GOWORK="+filepath.Join(p.root, "go.work")) // for the packages of all modules
 	out, err := c.CombinedOutput()
 	return string(out), err
 }

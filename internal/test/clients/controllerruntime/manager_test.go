@@ -20,13 +20,18 @@ import (
 // newManager returns a manager without listeners.
 func newManager(t *testing.T, api *testapi.API, opts manager.Options) manager.Manager {
 	t.Helper()
-	opts.Metrics.BindAddress = "0"
-	opts.Controller.SkipNameValidation = new(true) // the names in use are global to the process
 	config := api.Config()
 	config.Wrap(func(next http.RoundTripper) http.RoundTripper { return quietEnd{next} })
-	mgr, err := manager.New(config, opts)
+	mgr, err := manager.New(config, quiet(opts))
 	require.NoError(t, err)
 	return mgr
+}
+
+// quiet returns options for a manager without listeners.
+func quiet(opts manager.Options) manager.Options {
+	opts.Metrics.BindAddress = "0"
+	opts.Controller.SkipNameValidation = new(true) // the names in use are global to the process
+	return opts
 }
 
 // quietEnd hides the read error of a watch whose body its reader has closed.
@@ -81,7 +86,7 @@ func start(t *testing.T, mgr manager.Manager) *running {
 }
 
 // run runs a manager until it is stopped, or the test is over.
-func run(t *testing.T, mgr manager.Manager) *running {
+func run(t testing.TB, mgr manager.Manager) *running {
 	ctx, cancel := context.WithCancel(context.Background())
 	r := &running{cancel: cancel, ended: make(chan struct{})}
 	go func() {
