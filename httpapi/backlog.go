@@ -53,17 +53,17 @@ type stallGuard struct {
 
 // start is called before a write of data.
 func (g *stallGuard) start(data []byte) {
-	g.hold(data)
+	g.hold(data, 0)
 	b := &g.call.api.backlog
 	g.since.Store(b.now())
 	b.arm() // check reads since after it has cleared armed, so one of the two sets the timer
 }
 
-// hold records the memory of data, up to its capacity.
-func (g *stallGuard) hold(data []byte) {
+// hold records the memory of data, up to its capacity, and the bytes of the parts before it.
+func (g *stallGuard) hold(data []byte, before int) {
 	if n := cap(data); n > 0 {
 		g.last.Store(&data[:n][n-1])
-		g.bytes.Store(int64(n))
+		g.bytes.Store(int64(n + before))
 	}
 }
 

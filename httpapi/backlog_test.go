@@ -112,7 +112,7 @@ func TestSlowestBodiesAreCutBeyondALimit(t *testing.T) {
 		}
 		mu.Lock()
 		defer mu.Unlock()
-		assert.Equal(t, []int{0, 1}, ended, "each has memory of a megabyte")
+		assert.Equal(t, []int{0, 1}, ended, "the limit has room for one of them")
 	})
 }
 

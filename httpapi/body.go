@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"bytes"
 	"io"
 	"net/http"
 
@@ -82,24 +83,34 @@ func (c *call) readBody() ([]byte, error) {
 	return m.body, nil
 }
 
-// readUpTo appends size bytes of the body to dst, which is empty. It returns io.EOF if the body
-// has fewer.
-func (c *call) readUpTo(dst []byte, size int) ([]byte, error) {
+// maxPart is the size of the parts in which a large body arrives, in bytes.
+const maxPart = 256 << 10
+
+// readUpTo returns size bytes of the body, in dst if they fit. It returns io.EOF if the body has fewer. A large body arrives in
+// parts, which are joined at its end: to grow one slice would leave twice the bytes of a body that stops as garbage.
+func (c *call) readUpTo(dst []byte, size int) (_ []byte, err error) {
 	if size > firstRead {
 		guard := c.guard()
 		guard.start(dst)
 		defer guard.stop()
 	}
-	for len(dst) < size {
+	var full [][]byte
+	for n := 0; n < size && err == nil; {
 		if len(dst) == cap(dst) {
-			dst = append(make([]byte, 0, min(size, max(2*cap(dst), firstRead))), dst...)
-			c.cut.stall.hold(dst)
+			if n > 0 {
+				full = append(full, dst)
+			}
+			dst = make([]byte, 0, min(size-n, max(n, firstRead), maxPart))
+			c.cut.stall.hold(dst, n)
 		}
-		n, err := c.req.Body.Read(dst[len(dst):min(cap(dst), size)])
-		dst = dst[:len(dst)+n]
-		if err != nil && len(dst) < size {
-			return dst, err
+		var read int
+		read, err = c.req.Body.Read(dst[len(dst):min(cap(dst), len(dst)+size-n)])
+		if dst, n = dst[:len(dst)+read], n+read; n == size {
+			err = nil
 		}
 	}
-	return dst, nil
+	if full != nil && (err == nil || err == io.EOF) {
+		dst = bytes.Join(append(full, dst), nil)
+	}
+	return dst, err
 }

@@ -3,8 +3,10 @@ package httpapi_test
 import (
 	"bytes"
 	"errors"
+	"io"
 	"net/http"
 	"net/http/httptest"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -78,5 +80,40 @@ func TestBodyThatCannotBeReadIsAnErrorOfTheServer(t *testing.T) {
 		req := newRequest(t, method, leases, "", "Content-Type", typeJSON)
 		req.Body, req.ContentLength = brokenBody{}, -1
 		assertStatus(t, s.send(t, req), http.StatusInternalServerError, "", "invalid byte in chunk length")
+	}
+}
+
+// A body that stops must not cost more memory than has arrived, and a part.
+func TestABodyThatStopsLeavesNoGarbage(t *testing.T) {
+	s := newServer(t)
+	const arrived = 1_500_000
+	send := func() {
+		req := newRequest(t, "POST", leases, "", "Content-Type", typeJSON)
+		req.Body = io.NopCloser(io.MultiReader(bytes.NewReader(make([]byte, arrived)), brokenBody{}))
+		req.ContentLength = 3 << 20
+		assertStatus(t, s.send(t, req), http.StatusInternalServerError, "", "invalid byte in chunk length")
+	}
+	send()
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	send()
+	runtime.ReadMemStats(&after)
+	assert.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(2*arrived+256<<10), "arrived twice: once in the test")
+}
+
+func TestBodiesOfAllSizesAreReadWhole(t *testing.T) {
+	s := newServer(t)
+	for _, size := range []int{100, 16<<10 - 1, 16 << 10, 16<<10 + 1, 32 << 10, 64 << 10, 64<<10 + 1, 256 << 10, 1<<20 + 7, 3 << 20} {
+		for _, promised := range []bool{true, false} {
+			body := leaseNamed("a")
+			body = strings.Repeat(" ", size-len(body)) + body
+			req := newRequest(t, "POST", leases, body, "Content-Type", typeJSON)
+			if !promised {
+				req.ContentLength = -1
+			}
+			got := s.send(t, req)
+			assert.Equal(t, http.StatusCreated, got.Code, "%d bytes, promised: %t", size, promised)
+			s.must(t, "DELETE", leases+"/a", "")
+		}
 	}
 }
