@@ -70,8 +70,9 @@ type Options struct {
 	// once, a body with a Content-Length of up to 16 KiB not at all. Zero means 256 MiB; less
 	// means no limit.
 	SlowClientBytes int64
-	// Reads and Writes limit the requests in flight, except watches. Excess requests get 429,
-	// unless their user is in the group system:masters or the path is a health path. A request
+	// Reads and Writes limit the requests in flight, except watches. Excess requests wait in line,
+	// each client in one of its own, and get 429 after a quarter of RequestTimeout, unless their
+	// user is in the group system:masters or the path is a health path. A request
 	// does not count while its body arrives, while it waits for a resourceVersion in the
 	// future, and once its answer has begun. Zero means no limit; a real server has 400 and 200.
 	Reads, Writes int

@@ -1,6 +1,7 @@
 package httpapi_test
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"net/http"
@@ -52,6 +53,9 @@ func limitedServer(t *testing.T, opts httpapi.Options) (*server, gate) {
 // as returns the header of a user.
 func as(user string) []string { return []string{"Authorization", "Bearer " + user} }
 
+// inLine is how long a request waits for a slot.
+const inLine = 15 * time.Second
+
 // start returns two functions. send sends a request in a goroutine of its own. tally returns how
 // many have been answered since its last call, by method and code.
 func (s *server) start(t *testing.T) (send func(*http.Request), tally func() map[string]int) {
@@ -88,6 +92,8 @@ func TestRequestsInFlightAreLimited(t *testing.T) {
 					send(newRequest(t, "GET", "/held", "", as("alice")...))
 					send(newRequest(t, "POST", "/held", "{}", as("alice")...))
 				}
+				assert.Empty(t, tally(), "they wait in line")
+				time.Sleep(inLine)
 				got := tally()
 				assert.Equal(t, row.reads, got["GET 429"])
 				assert.Equal(t, row.writes, got["POST 429"])
@@ -145,7 +151,7 @@ func TestSlowBodiesHoldNoSlot(t *testing.T) {
 	})
 }
 
-// A body that has arrived needs a slot, which may be gone by then.
+// A body that has arrived needs a slot again.
 func TestWriteWhoseBodyHasArrivedIsCountedAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, gate := limitedServer(t, httpapi.Options{Writes: 1})
@@ -159,11 +165,10 @@ func TestWriteWhoseBodyHasArrivedIsCountedAgain(t *testing.T) {
 		tally()
 		io.WriteString(w, leaseNamed("a"))
 		w.Close()
-		assert.Equal(t, map[string]int{"POST 429": 1}, tally())
+		assert.Empty(t, tally())
 		assert.EqualValues(t, 1000, s.version())
 		close(gate)
-		tally()
-		assert.Equal(t, 201, s.do(t, "POST", leases, leaseNamed("a"), as("alice")...).Code)
+		assert.Equal(t, map[string]int{"POST 201": 1, "POST 404": 1}, tally())
 	})
 }
 
@@ -196,6 +201,8 @@ func TestWaitsForAVersionHoldNoSlot(t *testing.T) {
 				send(newRequest(t, row.method, "/held", "", as("bob")...))
 				assert.Empty(t, tally())
 				require.Equal(t, 201, s.do(t, "POST", leases, leaseNamed("c"), as("root")...).Code)
+				assert.Empty(t, tally())
+				time.Sleep(inLine)
 				assert.Equal(t, map[string]int{row.method + " 429": 1}, tally(), "the slot is gone")
 				close(gate)
 				tally()
@@ -278,6 +285,8 @@ func TestOneUserHasAShare(t *testing.T) {
 				send(newRequest(t, "POST", "/held", "", as(user)...))
 			}
 		}
+		assert.Empty(t, tally())
+		time.Sleep(inLine)
 		assert.Equal(t, map[string]int{"GET 429": 2, "POST 429": 4}, tally(), "each gets 3 and 2")
 		for _, user := range []string{"alice", "bob"} {
 			assertOverload(t, s.do(t, "GET", leases, "", as(user)...))
@@ -429,5 +438,76 @@ func TestFalseAsksForAList(t *testing.T) {
 	}
 	for _, target := range []string{leases + "?watch=0", leases + "?watch=False", leases + "?watch=false", leases} {
 		assert.Contains(t, s.do(t, "GET", target, "").Body, `"kind":"LeaseList"`, target)
+	}
+}
+
+func TestARequestOverItsShareWaitsInLine(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, gate := limitedServer(t, httpapi.Options{Writes: 4, ClientShare: 50})
+		send, tally := s.start(t)
+		for range 2 {
+			send(newRequest(t, "POST", "/held", "", as("alice")...))
+		}
+		for i := range 20 {
+			send(newRequest(t, "POST", leases, leaseNamed(fmt.Sprint("a", i)), append(as("alice"), "Content-Type", typeJSON)...))
+		}
+		assert.Empty(t, tally())
+		assert.Equal(t, 201, s.do(t, "POST", leases, leaseNamed("b"), as("bob")...).Code, "another client does not wait")
+		time.Sleep(inLine - time.Millisecond)
+		close(gate)
+		assert.Equal(t, map[string]int{"POST 404": 2, "POST 201": 20}, tally())
+	})
+}
+
+func TestTheLineOfAClientIsLimited(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, gate := limitedServer(t, httpapi.Options{Writes: 1, WatchesPerClient: 2})
+		send, tally := s.start(t)
+		for range 4 {
+			send(newRequest(t, "POST", "/held", "", as("alice")...))
+		}
+		assert.Equal(t, map[string]int{"POST 429": 1}, tally(), "one is in flight, and two in line")
+		close(gate)
+		assert.Equal(t, map[string]int{"POST 404": 3}, tally())
+	})
+}
+
+func TestAWaitInLineEndsWithTheRequest(t *testing.T) {
+	for name, row := range map[string]struct {
+		query string
+		end   func(s *server, hangUp func())
+		after time.Duration
+		code  int // 0: the client gets no answer
+	}{
+		"by its deadline": {"?timeout=2s", func(*server, func()) {}, 2 * time.Second, http.StatusGatewayTimeout},
+		"by the client":   {"", func(_ *server, hangUp func()) { hangUp() }, 0, 0},
+		"by Close":        {"", func(s *server, _ func()) { go s.api.Close() }, 0, http.StatusTooManyRequests},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s, gate := limitedServer(t, httpapi.Options{Writes: 1})
+				send, tally := s.start(t)
+				send(newRequest(t, "POST", "/held", "", as("alice")...))
+				ctx, hangUp := context.WithCancel(t.Context())
+				defer hangUp()
+				began, done := time.Now(), make(chan int)
+				go func() {
+					req := newRequest(t, "POST", leases+row.query, leaseNamed("a"), append(as("bob"), "Content-Type", typeJSON)...)
+					resp, err := s.api.Transport().RoundTrip(req.WithContext(ctx))
+					if err != nil {
+						done <- 0
+						return
+					}
+					resp.Body.Close()
+					done <- resp.StatusCode
+				}()
+				synctest.Wait()
+				row.end(s, hangUp)
+				assert.Equal(t, row.code, <-done)
+				assert.Equal(t, row.after, time.Since(began))
+				close(gate)
+				tally()
+			})
+		})
 	}
 }

@@ -1,9 +1,11 @@
 package httpapi
 
 import (
+	"context"
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -99,4 +101,73 @@ func BenchmarkSlot(b *testing.B) {
 		c.take(hostOfClient("10.0.0.1:12345"))
 		c.leave("10.0.0.1")
 	}
+}
+
+// line sends requests into the line, each after the one before it, and returns a channel with the clients that were counted.
+func line(c *slots, clients ...string) <-chan string {
+	counted := make(chan string, len(clients))
+	for _, client := range clients {
+		go func() {
+			if c.wait(context.Background(), client) {
+				counted <- client
+			}
+		}()
+		synctest.Wait()
+	}
+	return counted
+}
+
+func TestClientsInLineTakeTurns(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newSlots(1, 0)
+		require.True(t, c.take("x"))
+		counted := line(c, "a", "a", "a", "b", "c", "b")
+		last, order := "x", ""
+		for range 6 {
+			c.leave(last)
+			last = <-counted
+			order += last
+		}
+		assert.Equal(t, "abcaba", order)
+		c.leave(last)
+		assert.Zero(t, c.used)
+		assert.Empty(t, c.by)
+		assert.Empty(t, c.lines)
+		assert.Empty(t, c.turn)
+	})
+}
+
+func TestAClientInLineBehindItsShareDelaysNoOther(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newSlots(3, 2)
+		require.True(t, c.take("a"))
+		require.True(t, c.take("a"))
+		require.True(t, c.take("b"))
+		counted := line(c, "a", "c")
+		c.leave("b")
+		assert.Equal(t, "c", <-counted)
+		c.leave("c")
+		synctest.Wait()
+		assert.Empty(t, counted, "a has its share")
+		c.leave("a")
+		assert.Equal(t, "a", <-counted)
+	})
+}
+
+func TestWhoLeavesTheLineCountsNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newSlots(1, 0)
+		require.True(t, c.take("x"))
+		counted := line(c, "a")
+		ctx, cancel := context.WithCancel(t.Context())
+		gone := make(chan bool)
+		go func() { gone <- c.wait(ctx, "b") }()
+		synctest.Wait()
+		cancel()
+		assert.False(t, <-gone)
+		c.leave("x")
+		assert.Equal(t, "a", <-counted)
+		assert.Equal(t, 1, c.used)
+		assert.Empty(t, c.turn)
+	})
 }
