@@ -97,15 +97,17 @@ func New(t TB, opts ...Options) *API {
 			return nil
 		}
 	}
-	a := newAPI(t, st, o, func(opts httpapi.Options) *httpapi.API { return httpapi.New(st, opts) })
-	a.st.Record(a.recorder.Limit())
-	return a
+	(*registry.Store)(st).Record(o.kept()) // before the functions of o.API.Run start, whose writes it has too
+	return newAPI(t, st, o, func(opts httpapi.Options) *httpapi.API { return httpapi.New(st, opts) })
 }
+
+// kept returns KeepHistory or its default.
+func (o *Options) kept() int { return max(cmp.Or(o.KeepHistory, 10_000), 0) }
 
 // newAPI returns an API that ends with the test. serve makes its handler.
 func newAPI(t TB, st *store.Store, o Options, serve func(httpapi.Options) *httpapi.API) *API {
 	a := &API{
-		t: t, opts: o, st: (*registry.Store)(st), recorder: verdict.NewRecorder(max(cmp.Or(o.KeepHistory, 10_000), 0)),
+		t: t, opts: o, st: (*registry.Store)(st), recorder: verdict.NewRecorder(o.kept()),
 		closing: make(chan struct{}), open: map[*exchange]struct{}{},
 	}
 	opts := o.API

@@ -12,7 +12,9 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/kubecoord/kubecoord/httpapi"
 	"github.com/kubecoord/kubecoord/httpapi/apitest"
+	"github.com/kubecoord/kubecoord/internal/registry"
 	"github.com/kubecoord/kubecoord/lease"
 	"github.com/kubecoord/kubecoord/store"
 	"github.com/kubecoord/kubecoord/store/meta"
@@ -195,4 +197,26 @@ func TestVerifyAtTheEndOfATest(t *testing.T) {
 	}
 	require.Len(t, c.errors, 1)
 	assert.Contains(t, c.errors[0], `"b" took the Lease`)
+}
+
+// The functions of Options.API.Run may write as soon as the API has started, and nothing of that is lost.
+func TestWritesWhileTheAPIStartsAreRecorded(t *testing.T) {
+	written := make(chan error)
+	api := apitest.New(t, apitest.Options{Over: store.New(store.Options{}), API: httpapi.Options{
+		Extend: func(a *httpapi.API, _ *httpapi.Options) {
+			_, err := lease.In(a.Store()).Create(context.Background(), leaseOf("extend"), storeOptions)
+			assert.NoError(t, err)
+		},
+		Run: []func(context.Context, *httpapi.API){func(ctx context.Context, a *httpapi.API) {
+			_, err := lease.In(a.Store()).Create(ctx, leaseOf("run"), storeOptions)
+			written <- err
+		}},
+	}})
+	require.NoError(t, <-written)
+	var names []string
+	for _, c := range (*registry.Store)(api.Store()).Recorded().Changes {
+		names = append(names, c.New.Name())
+		assert.False(t, c.At.IsZero())
+	}
+	assert.Equal(t, []string{"extend", "run"}, names)
 }

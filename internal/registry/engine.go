@@ -73,7 +73,7 @@ func Open(o Options, b backend.Backend, all ...*kinds.Kind) (*Store, error) {
 		o.History = DefaultHistory
 	}
 	st := newStore(o)
-	st.aging = true // a Coordinator that begins to decide asks when Leases changed
+	st.aging.Store(true) // a Coordinator that begins to decide asks when Leases changed
 	e := &engine{
 		memory: memory{st}, b: b, prefixes: map[string]*Resource{},
 		loaded: make(chan struct{}), ask: make(chan struct{}, 1),

@@ -112,7 +112,10 @@ func (st *Store) Record(n int) {
 	if st.record.limit <= 0 {
 		st.record = record{since: st.version}
 	}
-	st.record.limit, st.aging = n, st.aging || n > 0
+	st.record.limit = n
+	if n > 0 {
+		st.aging.Store(true)
+	}
 }
 
 // Recorded returns the recorded changes and the state after them.

@@ -3,6 +3,7 @@ package registry_test
 import (
 	"context"
 	"fmt"
+	"sync"
 	"testing"
 	"time"
 
@@ -149,4 +150,22 @@ func TestRecordNamesTheOriginOfEachChange(t *testing.T) {
 		"1005 ADDED leases a from - to 1005 by 5",
 		"1006 DELETED leases a from 1005 to 1006 by 6",
 	}, changes)
+}
+
+// Only the race detector sees the fault: a write reads whether changes have a time while Record sets it.
+func TestRecordingMayStartDuringWrites(t *testing.T) {
+	st := newStore(t)
+	leases := leasesIn(st)
+	var writers sync.WaitGroup
+	for i := range 2 {
+		writers.Go(func() {
+			for n := range 50 {
+				_, err := leases.Create(t.Context(), newLease(fmt.Sprintf("ns/w%d-%d", i, n)), store.CreateOptions{})
+				assert.NoError(t, err)
+			}
+		})
+	}
+	st.Record(10)
+	writers.Wait()
+	assert.Len(t, st.Recorded().Now, 100)
 }

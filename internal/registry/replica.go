@@ -65,7 +65,7 @@ func (st *Store) NewReplica(opts ReplicaOptions) (*Replica, error) {
 		return nil, notOnBackend("Replica", "it is a replica itself")
 	}
 	st.mu.RLock()
-	now, aging := st.version, st.aging
+	now, aging := st.version, st.aging.Load()
 	st.mu.RUnlock()
 	p := &Replica{memory: memory{st}, opts: opts, moved: make(chan struct{}), version: now}
 	switch {

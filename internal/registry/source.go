@@ -129,7 +129,7 @@ func (m memory) commit(ctx context.Context, r *Resource, w write) (write, error)
 // changeTime returns the time of a change if the history needs it. It calls the user's
 // clock, so it must be called without the lock.
 func (st *Store) changeTime() time.Time {
-	if !st.aging {
+	if !st.aging.Load() {
 		return time.Time{}
 	}
 	return st.now()

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/kubecoord/kubecoord/internal/hub"
@@ -38,10 +39,10 @@ type Store struct {
 	clock    clock.Clock      // for timers
 	hub      *hub.Hub[change]
 	interned *intern.Table
-	seed     uint64 // of uids and generated names; 0 is random
-	aging    bool   // changes record their time
-	first    uint64 // the version before all changes
-	quota    int64  // of bytes, or 0
+	seed     uint64      // of uids and generated names; 0 is random
+	aging    atomic.Bool // changes record their time; Record sets it at any time
+	first    uint64      // the version before all changes
+	quota    int64       // of bytes, or 0
 	source   source
 	engine   *engine // nil for a store in memory
 	// admission decides about writes, or is nil. It is set before the first request.
@@ -119,7 +120,6 @@ func newStore(opts Options) *Store {
 		now:       now,
 		clock:     clock.Waiting(opts.Clock),
 		seed:      opts.Seed,
-		aging:     opts.HistoryAge > 0,
 		interned:  intern.New(),
 		hub:       hub.NewHub[change](hub.Limits{Changes: opts.History, Bytes: opts.HistoryBytes, Age: opts.HistoryAge}, opts.FirstVersion),
 		version:   opts.FirstVersion,
@@ -128,6 +128,7 @@ func newStore(opts Options) *Store {
 		record:    record{since: opts.FirstVersion},
 		resources: map[meta.GroupResource]*Resource{},
 	}
+	st.aging.Store(opts.HistoryAge > 0)
 	st.source = memory{st}
 	return st
 }
@@ -218,7 +219,8 @@ func (st *Store) Fork() (*Store, error) {
 	if st.closed {
 		return nil, fmt.Errorf("store.Fork: got a store that was closed, want one that is open: %w", ErrClosed)
 	}
-	f.aging, f.version, f.bytes, f.hub = st.aging, st.version, st.bytes, st.hub.Fork()
+	f.aging.Store(st.aging.Load())
+	f.version, f.bytes, f.hub = st.version, st.bytes, st.hub.Fork()
 	f.record = st.record.forkLocked(st.version, forkedAt)
 	f.interned = st.interned
 	f.resources = make(map[meta.GroupResource]*Resource, len(st.resources))
