@@ -71,7 +71,7 @@ func (c *call) aggregated(groups []*servedGroup) bool {
 	m.suffix = aggregatedSuffix
 	var doc discoveryList
 	for _, g := range groups {
-		doc.Items = append(doc.Items, g.discovery())
+		doc.Items = append(doc.Items, c.api.discovery(g))
 	}
 	untyped := mustJSON(doc)
 	tag := fmt.Sprintf(`"%X"`, sha512.Sum512(untyped))
@@ -91,14 +91,14 @@ func (c *call) aggregated(groups []*servedGroup) bool {
 	return true
 }
 
-func (g *servedGroup) discovery() groupDiscovery {
+func (a *API) discovery(g *servedGroup) groupDiscovery {
 	d := groupDiscovery{ObjectMeta: meta.ObjectMeta{Name: g.name}}
 	for _, v := range g.versions {
 		version := versionDiscovery{Version: v.Version, Freshness: "Current"}
 		for _, e := range v.endpoints {
 			r := resourceDiscovery{
 				Resource: e.Info.Plural, Scope: "Namespaced", SingularResource: e.Info.Singular,
-				Verbs: e.verbs(), ShortNames: e.Info.ShortNames, Categories: e.Info.Categories, ResponseKind: responseKind{Kind: e.Info.Kind},
+				Verbs: a.verbs(e), ShortNames: e.Info.ShortNames, Categories: e.Info.Categories, ResponseKind: responseKind{Kind: e.Info.Kind},
 			}
 			if e.Info.ClusterScoped {
 				r.Scope = "Cluster"

@@ -17,10 +17,14 @@ import (
 // (upstream: kube-aggregator, apiserver/handler_apis.go). The other two are routes, which accept GET
 // only and check Accept.
 
-// verbs returns the verbs of a resource in the order of a real server.
-func (e *endpoint) verbs() []string {
+// verbs returns the verbs of a resource in the order of a real server. A custom resource whose definition is terminating has fewer.
+func (a *API) verbs(e *endpoint) []string {
 	all := []string{"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"}
-	if !e.Info.Native {
+	switch {
+	case e.Info.Native:
+	case a.st.Terminating(e.Kind):
+		all = []string{"delete", "deletecollection", "get", "list", "watch"}
+	default:
 		all = []string{"delete", "deletecollection", "get", "list", "patch", "create", "update", "watch"}
 	}
 	return slices.DeleteFunc(all, func(verb string) bool { return !e.Info.Serves(verb) })
@@ -152,7 +156,7 @@ func (c *call) resourceList(v *groupVersion) {
 	for _, e := range v.endpoints {
 		doc.Resources = append(doc.Resources, apiResource{
 			Name: e.Info.Plural, SingularName: e.Info.Singular, Namespaced: !e.Info.ClusterScoped, Kind: e.Info.Kind,
-			Verbs: e.verbs(), ShortNames: e.Info.ShortNames, Categories: e.Info.Categories, StorageVersionHash: e.storageHash(),
+			Verbs: c.api.verbs(e), ShortNames: e.Info.ShortNames, Categories: e.Info.Categories, StorageVersionHash: e.storageHash(),
 		})
 		for _, s := range e.Kind.Subresources() {
 			kind := e.responseKind(&s)

@@ -77,10 +77,11 @@ func (d definedKind) Registered() *kinds.Kind { return d.kind }
 
 // serveDefined serves the kinds that objects in the store define, so that the first request finds the kinds of a fixture or
 // of etcd. What a controller of Options.Run adds later, and the kinds that cannot be served, such as the second one of a
-// name, are its own matter.
+// name, are its own matter. Definitions in the groups of built-in kinds have no effect.
 func (a *API) serveDefined(ctx context.Context) {
 	var all []store.AnyKind
-	for _, definer := range a.served.Load().kinds {
+	served := a.served.Load().kinds
+	for _, definer := range served {
 		k := definer.Registered()
 		if !k.DefinesKinds() {
 			continue
@@ -94,7 +95,7 @@ func (a *API) serveDefined(ctx context.Context) {
 			continue
 		}
 		for _, it := range list.Items {
-			if defined, err := k.Defined(it.Stored()); err == nil {
+			if defined, err := k.Defined(it.Stored()); err == nil && !kinds.BuiltInGroup(served, defined.Info().Group) {
 				all = append(all, definedKind{defined})
 			}
 		}

@@ -69,6 +69,9 @@ const invalidManagers = ".metadata.managedFields was in an invalid state after a
 
 // admit asks about a new state, before it is prepared and validated. The Admission may change the result.
 func (r *Resource) admit(o kinds.Object, current *Item, req *Request) (kinds.Object, error) {
+	if err := r.mayCreate(current, req.Name); err != nil {
+		return nil, err
+	}
 	if !r.asked(req) {
 		return o, nil
 	}
@@ -94,6 +97,9 @@ func (r *Resource) copyOf(it *Item) kinds.Object {
 
 // mayWrite asks about a state that is valid, before it is stored, also if it changes nothing.
 func (r *Resource) mayWrite(o kinds.Object, current *Item, req *Request) error {
+	if err := r.mayCreate(current, o.GetObjectMeta().Name); err != nil {
+		return err
+	}
 	if !r.asked(req) {
 		return nil
 	}

@@ -29,6 +29,8 @@ type collection struct {
 	// retired, once it is set, is why writes fail. It is set under st.mu.
 	retired atomic.Pointer[meta.StatusError]
 	epoch   atomic.Int64 // see EndWatches
+	// terminating is set while the definition of the kind is terminating. Then nothing may be created.
+	terminating atomic.Bool
 
 	// guarded by st.mu
 	tree   *btree.BTreeG[entry]

@@ -245,6 +245,7 @@ func (r *collection) forkLocked(st *Store, parent *collection) {
 	r.st, r.id, r.account = st, parent.id, &account{limit: maxRemembered}
 	r.since = parent.since
 	r.retired.Store(parent.retired.Load())
+	r.terminating.Store(parent.terminating.Load())
 	r.tree = parent.tree.Clone()
 	r.seeded = parent.seeded.fork()
 	r.snapshots.kept = parent.snapshots.all()

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"reflect"
 	"slices"
+	"strconv"
 
 	"github.com/google/btree"
 
@@ -150,6 +151,7 @@ func (st *Store) registerNew(ctx context.Context, k *kinds.Kind, have *Resource)
 func (st *Store) replaceLocked(old, r *Resource, growth int64) {
 	st.installLocked(r)
 	r.seeded, r.since = old.seeded, st.version
+	r.terminating.Store(old.terminating.Load())
 	if e := st.engine; e != nil {
 		e.replaced(old, r)
 	} else {
@@ -240,6 +242,35 @@ func (st *Store) EndWatches(k *kinds.Kind) {
 		r.epoch.Add(1)
 		st.hub.Signal()
 	}
+}
+
+// SetTerminating sets whether the definition of a kind is terminating. While it is, nothing can be created.
+func (st *Store) SetTerminating(k *kinds.Kind, terminating bool) {
+	if r, err := st.Find(k); err == nil {
+		r.terminating.Store(terminating)
+	}
+}
+
+// Terminating reports whether the definition of a kind is terminating.
+func (st *Store) Terminating(k *kinds.Kind) bool {
+	st.mu.RLock()
+	defer st.mu.RUnlock()
+	r := st.resources[k.GroupResource()]
+	return r != nil && r.terminating.Load()
+}
+
+// mayCreate refuses a create while the definition of the kind is terminating (upstream: apiextensions-apiserver,
+// apiserver/customresource_handler.go, forbidCreateAdmission). current is the state before the write.
+func (r *Resource) mayCreate(current *Item, name string) error {
+	if current != nil || !r.terminating.Load() {
+		return nil
+	}
+	gr, named := r.GroupResource(), r.GroupResource().String()
+	if name != "" {
+		named += " " + strconv.Quote(name)
+	}
+	return meta.NewStatusError(http.StatusForbidden, meta.ReasonForbidden, &meta.StatusDetails{Name: name, Group: gr.Group, Kind: gr.Resource},
+		named+" is forbidden: create not allowed while custom resource definition is terminating")
 }
 
 // add makes the collection of a kind that comes later, and reads its objects. e.turn is held.

@@ -6,7 +6,8 @@
 // names the definition, the field and the rule.
 //
 // [Definitions] is the kind CustomResourceDefinition itself, and [Run] serves the kinds that its objects define, as a real
-// server does: conditions, name conflicts, updates of the schema, and a deletion that takes the objects along.
+// server does: conditions, name conflicts, updates of the schema, and a deletion that takes the objects along. A definition in a
+// group of which the API has kinds that are built into a real server, such as coordination.k8s.io, is established and has no effect.
 // It calls conversion webhooks within time limits by the clock of the store, and as cluster.Options.Dial says. Other kinds with
 // a conversion webhook are shared by all stores of the process, and call it over TCP, with time limits by the time of the machine.
 //
@@ -20,7 +21,7 @@
 //   - A conversion webhook sees the body of a create before its namespace and uid are filled in, and its answer has a bound of 16 MiB.
 //   - A fork calls conversion webhooks as the API that it is a fork of.
 //   - Subresources and selectable fields are those of the stored version; columns and schemas are those of each version.
-//   - A create is not refused while the definition is terminating. The objects are deleted with the others.
+//   - A version of a definition in the group of built-in kinds, which has no effect there and here, is not in discovery and OpenAPI.
 //   - The list kind is the kind and "List", whatever spec.names.listKind says.
 //   - A server-side apply of a Scale works; on a real server of version 1.36 it fails with 500 if it is forced.
 //
