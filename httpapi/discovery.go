@@ -15,7 +15,7 @@ import (
 // This file answers the discovery documents of one level each: /api, /apis, /apis/{group} and the
 // group versions. In a real server the aggregator answers /apis and /apis/{group} for every method
 // (upstream: kube-aggregator, apiserver/handler_apis.go). The other two are routes, which accept GET
-// only and check Accept.
+// only and check Accept, but for the versions of groups without built-in kinds.
 
 // verbs returns the verbs of a resource in the order of a real server. A custom resource whose definition is terminating has fewer.
 func (a *API) verbs(e *endpoint) []string {
@@ -132,9 +132,9 @@ func (c *call) groupList() {
 	c.writeDiscovery(&doc)
 }
 
-// groupDocument answers /apis/{group}. With extra slashes the path is a route.
-func (c *call) groupDocument(g *servedGroup, extra bool) {
-	if err := c.checkDocumentRoute(); extra && err != nil {
+// groupDocument answers /apis/{group}. With extra slashes the path of a group of built-in kinds is a route.
+func (c *call) groupDocument(g *servedGroup, isRoute bool) {
+	if err := c.checkDocumentRoute(); isRoute && err != nil {
 		c.fail(err)
 		return
 	}
@@ -144,8 +144,8 @@ func (c *call) groupDocument(g *servedGroup, extra bool) {
 }
 
 // resourceList answers /api/{version} and /apis/{group}/{version}.
-func (c *call) resourceList(v *groupVersion) {
-	if err := c.checkDocumentRoute(); err != nil {
+func (c *call) resourceList(v *groupVersion, isRoute bool) {
+	if err := c.checkDocumentRoute(); isRoute && err != nil {
 		c.fail(err)
 		return
 	}

@@ -14,6 +14,9 @@ type servedGroup struct {
 	name     string // "" is the core group
 	root     string // such as /apis/coordination.k8s.io
 	versions []*groupVersion
+	// builtIn reports whether the group has built-in kinds. In a real server its paths are routes then; the paths of other groups
+	// are answered by a handler for all definitions (upstream: apiextensions-apiserver, apiserver/customresource_handler.go).
+	builtIn bool
 }
 
 // groupVersion is one version of a group.
@@ -29,6 +32,7 @@ type endpoint kinds.Endpoint
 // addKind adds a kind to its group, in all its versions.
 func (s *served) addKind(kind *kinds.Kind) {
 	g := s.group(kind.Info().Group)
+	g.builtIn = g.builtIn || kind.Info().Native
 	for i, e := range kind.Endpoints() {
 		if of := kind.Info().Versions[i]; !of.Unserved {
 			v := g.version(of.Name)
@@ -77,7 +81,7 @@ func (c *call) route(p string) func(*call) {
 	for _, g := range c.served.groups {
 		for _, v := range g.versions {
 			if rest, ok := below(p, v.root); ok {
-				return c.routeIn(v, rest)
+				return c.routeIn(g, v, rest)
 			}
 		}
 		if rest, ok := below(p, g.root); ok {
@@ -142,21 +146,29 @@ func routeFixed(p string) func(*call) {
 func (g *servedGroup) route(rest string) func(*call) {
 	switch {
 	case strings.Trim(rest, "/") != "":
-		return (*call).unknownResource
+		return g.unknown()
 	case g.name == "":
 		return (*call).legacyVersions
 	}
-	return func(c *call) { c.groupDocument(g, len(rest) > 1) }
+	return func(c *call) { c.groupDocument(g, g.builtIn && len(rest) > 1) }
+}
+
+// unknown returns the function for a path below the group that nothing has.
+func (g *servedGroup) unknown() func(*call) {
+	if g.builtIn {
+		return (*call).unknownResource
+	}
+	return (*call).unknownPath
 }
 
 // routeIn is route for a path in a group version. rest follows its root.
-func (c *call) routeIn(v *groupVersion, rest string) func(*call) {
+func (c *call) routeIn(g *servedGroup, v *groupVersion, rest string) func(*call) {
 	trimmed := strings.Trim(rest, "/")
 	switch {
 	case trimmed == "":
-		return func(c *call) { c.resourceList(v) }
+		return func(c *call) { c.resourceList(v, g.builtIn) }
 	case strings.HasPrefix(rest, "//"):
-		return (*call).unknownResource
+		return g.unknown()
 	}
 	var parts [6]string // for nearly all paths
 	n := parseResource(slices.AppendSeq(parts[:0], strings.SplitSeq(trimmed, "/")))
@@ -172,7 +184,7 @@ func (c *call) routeIn(v *groupVersion, rest string) func(*call) {
 	if v.Group == "" && n.resource == "namespaces" && !n.namespaced && n.name != "" && n.subresource == "" && !n.watching {
 		return func(c *call) { c.namespaceObject(n.name) }
 	}
-	return (*call).unknownResource
+	return g.unknown()
 }
 
 // parseResource reads the parts of a path (upstream: apiserver, endpoints/request/requestinfo.go):

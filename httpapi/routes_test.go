@@ -5,6 +5,9 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+
+	"github.com/kubecoord/kubecoord/httpapi"
+	"github.com/kubecoord/kubecoord/store"
 )
 
 func TestEscapedPathsAreDecodedBeforeRouting(t *testing.T) {
@@ -38,4 +41,40 @@ func TestEscapedPathsAreDecodedBeforeRouting(t *testing.T) {
 	} {
 		assert.Equal(t, row.code, s.send(t, newRequest(t, "GET", row.path, "")).Code, row.path)
 	}
+}
+
+// The answers are those of kube-apiserver 1.36.3 for the group of a CustomResourceDefinition.
+func TestPathsOfAGroupWithoutBuiltInKinds(t *testing.T) {
+	s := newServerWith(t, store.Options{}, httpapi.Options{Kinds: []store.AnyKind{widgetKind(t, nil)}})
+	const group, text = "/apis/example.com", "404 page not found\n"
+	for _, path := range []string{
+		"/v1/nosuch", "/v1/namespaces/ns/nosuch", "/v1/namespaces/ns/nosuch/x", "/v1/namespaces/ns/nosuch/x/status", "/v1/watch/nosuch",
+		"/v3", "/v3/", "/v3/widgets", "//v1", "/v1//widgets", "/v1/namespaces", "/v1/namespaces/ns", "/v1/namespaces/ns/", "/v1/watch/namespaces",
+		"/v1/proxy/widgets", "/v1/widgets/x/y/z",
+	} {
+		for _, method := range append(discoveryMethods, "GET") {
+			a := s.do(t, method, group+path, "", "Accept", "text/html")
+			assert.Equal(t, http.StatusNotFound, a.Code, "%s %s", method, path)
+			assert.Equal(t, "text/plain; charset=utf-8", a.Header.Get("Content-Type"), "%s %s", method, path)
+			if method != "HEAD" {
+				assert.Equal(t, text, a.Body, "%s %s", method, path)
+			}
+		}
+	}
+	for _, path := range []string{"", "/", "//", "/v1", "/v1/", "/v1//"} {
+		want := s.do(t, "GET", group+path, "")
+		assert.Equal(t, http.StatusOK, want.Code, path)
+		for _, method := range discoveryMethods {
+			a := s.do(t, method, group+path, "", "Accept", "application/*")
+			assert.Equal(t, http.StatusOK, a.Code, "%s %s", method, path)
+			if method != "HEAD" {
+				assert.Equal(t, want.Body, a.Body)
+			}
+		}
+		assertStatus(t, s.do(t, "GET", group+path, "", "Accept", "text/html"), http.StatusNotAcceptable, "NotAcceptable", noneAccepted)
+	}
+	for _, path := range []string{"/v1/watch", "/v1/proxy"} {
+		assert.Equal(t, http.StatusInternalServerError, s.do(t, "GET", group+path, "").Code, path)
+	}
+	assertStatus(t, s.do(t, "GET", "/apis/coordination.k8s.io/v1/nosuch", ""), http.StatusNotFound, "NotFound", "the server could not find the requested resource")
 }
