@@ -1,0 +1,146 @@
+package registry_test
+
+import (
+	"context"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/kubecoord/kubecoord/internal/kinds"
+	"github.com/kubecoord/kubecoord/internal/registry"
+	"github.com/kubecoord/kubecoord/store"
+	"github.com/kubecoord/kubecoord/store/clock"
+	"github.com/kubecoord/kubecoord/store/meta"
+)
+
+// The new kind reads the objects of the old one without a lock. Writes come before it has read the first one.
+func TestWritesDuringAChangeOfKindsAreKept(t *testing.T) {
+	st, old := newStore(t), valves(nil)
+	createValves(t, st, old, "ns/a", "ns/b", "ns/c")
+	objects, ctx := in(st, old), t.Context()
+	begun := false
+	next := valves(func(d *store.Descriptor[valve]) {
+		d.Default = func(*valve) {
+			if begun {
+				return
+			}
+			begun = true
+			createValves(t, st, old, "ns/late")
+			_, err := objects.Modify(ctx, "ns", "b", func(v *valve) error { v.Spec.Open = true; return nil }, store.UpdateOptions{})
+			assert.NoError(t, err)
+			_, err = objects.Delete(ctx, "ns", "c", kinds.DeleteOptions{})
+			assert.NoError(t, err)
+		}
+	})
+	require.NoError(t, st.Register(ctx, next.Registered()))
+	assert.True(t, begun)
+	assert.Equal(t, []string{"a@1001", "b@1005", "late@1004"}, listValves(t, st, next))
+	b, err := in(st, next).Get(ctx, "ns", "b")
+	require.NoError(t, err)
+	assert.True(t, b.Spec.Open)
+}
+
+// The collection of the new kind has no history from before the change.
+func TestAWatchOfANewKindDoesNotStartBeforeTheChange(t *testing.T) {
+	st, old := newStore(t), valves(nil)
+	createValves(t, st, old, "ns/a", "ns/b")
+	next := valves(nil)
+	require.NoError(t, st.Register(t.Context(), next.Registered()))
+	createValves(t, st, next, "ns/c")
+	for version, want := range map[string]error{"1001": meta.ReasonExpired, "1002": nil, "1003": nil} {
+		w, err := st.Resource(next.Registered()).Watch(t.Context(), registry.WatchOptions{ResourceVersion: version, Timeout: -1})
+		require.NoError(t, err)
+		_, err = w.Next(t.Context())
+		w.Close()
+		if want != nil {
+			assert.ErrorIs(t, err, want, version)
+		} else {
+			assert.NotErrorIs(t, err, meta.ReasonExpired, version)
+		}
+	}
+}
+
+// Each way in which a kind goes ends its watches at once, also the ones that wait.
+func TestWatchesEndWhenTheirKindGoes(t *testing.T) {
+	for name, goes := range map[string]func(ctx context.Context, st *registry.Store, k *kinds.Kind) error{
+		"replaced": func(ctx context.Context, st *registry.Store, _ *kinds.Kind) error {
+			return st.Register(ctx, valves(nil).Registered())
+		},
+		"dropped": func(ctx context.Context, st *registry.Store, k *kinds.Kind) error { return st.Drop(ctx, k) },
+		"not served any more": func(_ context.Context, st *registry.Store, k *kinds.Kind) error {
+			st.EndWatches(k)
+			return nil
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				st, kind := newStore(t), valves(nil)
+				st.Resource(kind.Registered())
+				ctx, cancel := context.WithCancel(t.Context())
+				defer cancel()
+				ended := make(chan error, 1)
+				w, err := st.Resource(kind.Registered()).Watch(ctx, registry.WatchOptions{ResourceVersion: "1000", EndWithoutContact: true})
+				require.NoError(t, err)
+				go func() {
+					defer w.Close()
+					_, err := w.Next(ctx)
+					ended <- err
+				}()
+				synctest.Wait()
+				require.NoError(t, goes(ctx, st, kind.Registered()))
+				synctest.Wait()
+				select {
+				case err := <-ended:
+					assert.ErrorContains(t, err, "EOF")
+				default:
+					assert.Fail(t, "the watch is still open")
+				}
+			})
+		})
+	}
+}
+
+// A write changes a field that its kind then sets back. The manager has the fields as before, with a newer time.
+func TestAWriteThatOnlyRenewsTheTimesOfManagersChangesNothing(t *testing.T) {
+	clk := clock.NewManual(epoch)
+	st := newStoreWith(t, registry.Options{Clock: clk})
+	objects := in(st, valves(func(d *store.Descriptor[valve]) {
+		d.PrepareForUpdate = func(o, old *valve) { o.Labels = old.Labels }
+	}))
+	ctx := t.Context()
+	labelled := func(path, value string) *valve {
+		v := &valve{TypeMeta: meta.TypeMeta{APIVersion: "example.com/v1", Kind: "Valve"}, ObjectMeta: objectMeta(path)}
+		v.Labels = map[string]string{"k": value}
+		return v
+	}
+	updated, err := objects.Create(ctx, labelled("ns/updated", "1"), store.CreateOptions{FieldManager: "me"})
+	require.NoError(t, err)
+	applied, err := objects.Apply(ctx, labelled("ns/applied", "1"), store.ApplyOptions{FieldManager: "me"})
+	require.NoError(t, err)
+	for name, row := range map[string]struct {
+		before *valve
+		write  func() (*valve, error)
+	}{
+		"update": {updated, func() (*valve, error) {
+			return objects.Update(ctx, labelled("ns/updated", "2"), store.UpdateOptions{FieldManager: "me"})
+		}},
+		"patch": {updated, func() (*valve, error) {
+			return objects.Patch(ctx, "ns", "updated", store.MergePatch, []byte(`{"metadata":{"labels":{"k":"2"}}}`), store.PatchOptions{FieldManager: "me"})
+		}},
+		"apply": {applied, func() (*valve, error) {
+			return objects.Apply(ctx, labelled("ns/applied", "2"), store.ApplyOptions{FieldManager: "me"})
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			clk.FastForward(time.Hour)
+			version := st.ResourceVersion()
+			after, err := row.write()
+			require.NoError(t, err)
+			assert.Equal(t, row.before, after)
+			assert.Equal(t, version, st.ResourceVersion())
+		})
+	}
+}
