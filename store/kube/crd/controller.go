@@ -38,6 +38,7 @@ type controller struct {
 // definition, and has another uid.
 type definition struct {
 	crd    *apiextensionsv1.CustomResourceDefinition // the newest state that the controller has seen
+	from   *Established                              // what it was installed from, for the forks of the API, or nil
 	cancel context.CancelFunc                        // ends the deletion of the objects; nil before it has begun
 	ended  chan struct{}                             // closed when that deletion has ended
 
@@ -97,7 +98,7 @@ func (c *controller) install(e *Established, u *store.Unstructured) bool {
 	if c.known[u.Name] != nil || c.servedBefore(e.kind) != e.kind {
 		return false
 	}
-	d := &definition{}
+	d := &definition{from: e}
 	c.known[u.Name] = d
 	c.learn(d, e.definition(u))
 	c.mu.Lock()

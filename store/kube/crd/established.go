@@ -5,8 +5,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"runtime"
 	"slices"
 	"time"
+	"weak"
 
 	"k8s.io/apiextensions-apiserver/pkg/apihelpers"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -72,6 +74,7 @@ func Establish(crd *apiextensionsv1.CustomResourceDefinition, manager string) (*
 		return nil, err
 	}
 	e := &Established{kind: k, crd: crd, stored: restored.Object().(*store.Unstructured), size: restored.Size()}
+	runtime.AddCleanup(e, (*madeKinds).dropInstalled, made())
 	e.stored.ManagedFields, err = managersOf(e.stored.ManagedFields, crd)
 	return e, err
 }
@@ -221,15 +224,22 @@ func (m *madeKinds) install(objects []*registry.Restored, all []*Established) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.installed == nil || len(m.installed) >= maxInstalled {
-		m.installed = map[meta.UID]*Established{}
+		m.installed = map[meta.UID]weak.Pointer[Established]{}
 	}
 	for i, o := range objects {
-		m.installed[o.Object().GetObjectMeta().UID] = all[i]
+		m.installed[o.Object().GetObjectMeta().UID] = weak.Make(all[i])
 	}
 }
 
+// dropInstalled forgets the definitions that were installed from an Established that is gone.
+func (m *madeKinds) dropInstalled() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	maps.DeleteFunc(m.installed, func(_ meta.UID, e weak.Pointer[Established]) bool { return e.Value() == nil })
+}
+
 // establishedOf returns the Established that a stored definition was installed from. It returns nil if a client has created or
-// changed the definition. A fork of the store gets the same answer.
+// changed the definition, or if nothing uses the Established any more. A fork of the store gets the same answer.
 func (m *madeKinds) establishedOf(o kinds.Object) *Established {
 	of := o.GetObjectMeta()
 	if of.DeletionTimestamp != nil || of.Generation != 1 {
@@ -237,5 +247,5 @@ func (m *madeKinds) establishedOf(o kinds.Object) *Established {
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return m.installed[of.UID]
+	return m.installed[of.UID].Value()
 }

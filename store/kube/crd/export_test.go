@@ -46,5 +46,13 @@ func Forget() {
 	m := made()
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.last = nil
+	m.kinds = nil
+}
+
+// Remembered returns how many kinds, and how many definitions that were installed, are remembered.
+func Remembered() (kinds, installed int) {
+	m := made()
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return len(m.kinds), len(m.installed)
 }

@@ -74,10 +74,11 @@ func kindOf(crd *apiextensionsv1.CustomResourceDefinition, calls *webhooks.Calls
 	if err != nil {
 		return nil, err
 	}
+	whole := &kind{kind: k, crd: crd}
 	for i, v := range compiledVersions {
-		v.kind, v.index = k, i
+		v.kind, v.whole, v.index = k, whole, i
 	}
-	return &kind{kind: k, crd: crd}, nil
+	return whole, nil
 }
 
 // versionsOf returns the versions, also the ones that are not served, since objects have owners in them: the stored one, then the
@@ -110,7 +111,8 @@ type crVersion struct {
 	structural *structuralschema.Structural
 	rules      func() *rules // compiled by the first call
 	kind       *kinds.Kind
-	index      int // of the version in the kind
+	whole      *kind // keeps it alive as long as kind, so that its definition finds it; see madeKinds
+	index      int   // of the version in the kind
 }
 
 func newVersion(crd *apiextensionsv1.CustomResourceDefinition, of *apiextensionsv1.CustomResourceDefinitionVersion) (*crVersion, error) {

@@ -5,7 +5,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"runtime"
 	"sync"
+	"weak"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
@@ -16,16 +18,13 @@ import (
 // made is the memory of the process.
 var made = sync.OnceValue(func() *madeKinds { return new(madeKinds) })
 
-// madeKinds remembers the kinds of definitions, so that equal definitions in any number of stores share one.
+// madeKinds finds the kinds of definitions, so that equal definitions in any number of stores share one. It keeps none alive: a kind
+// that no store and no API uses is collected, and its entry goes with it.
 type madeKinds struct {
 	mu        sync.Mutex // guards all below
-	last      map[[sha256.Size]byte]*kind
-	installed map[meta.UID]*Established // by the uid that the definition has in a store
+	kinds     map[[sha256.Size]byte]weak.Pointer[kind]
+	installed map[meta.UID]weak.Pointer[Established] // by the uid that the definition has in a store
 }
-
-// maxMade is the number of kinds that are remembered. Beyond it all are forgotten: a process that makes more has no use for
-// the old ones.
-const maxMade = 1000
 
 // maxInstalled is the number of installed definitions that are remembered. Beyond it all are forgotten, and read again.
 const maxInstalled = 20_000
@@ -58,7 +57,7 @@ func (m *madeKinds) kindFor(crd *apiextensionsv1.CustomResourceDefinition) (*kin
 		return nil, err
 	}
 	m.mu.Lock()
-	k := m.last[key]
+	k := m.kinds[key].Value()
 	m.mu.Unlock()
 	if k != nil {
 		return k, nil
@@ -69,14 +68,24 @@ func (m *madeKinds) kindFor(crd *apiextensionsv1.CustomResourceDefinition) (*kin
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if k := m.last[key]; k != nil {
+	if k := m.kinds[key].Value(); k != nil {
 		return k, nil // another goroutine was faster
 	}
-	if m.last == nil || len(m.last) >= maxMade {
-		m.last = map[[sha256.Size]byte]*kind{}
+	if m.kinds == nil {
+		m.kinds = map[[sha256.Size]byte]weak.Pointer[kind]{}
 	}
-	m.last[key] = made
+	m.kinds[key] = weak.Make(made)
+	runtime.AddCleanup(made, m.collected, key)
 	return made, nil
+}
+
+// collected drops the entry of a kind that is gone, unless there is another kind of the definition by now.
+func (m *madeKinds) collected(key [sha256.Size]byte) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.kinds[key].Value() == nil {
+		delete(m.kinds, key)
+	}
 }
 
 // keyOf identifies the parts of a definition that its kind is made of.
