@@ -36,6 +36,8 @@ func Scenarios() []Scenario {
 		{Name: "rights", play: rights},
 		{Name: "deletions", play: deletions},
 		{Name: "statuses", play: statuses},
+		{Name: "shadows", play: shadows},
+		{Name: "terminating", play: terminating},
 		{Name: "collector", play: collector, Controllers: true},
 		{Name: "orphans", play: orphans, Controllers: true},
 		{Name: "emptied", play: emptied, Controllers: true},
