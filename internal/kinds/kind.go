@@ -37,6 +37,9 @@ type Descriptor struct {
 	ClusterScoped, Status, Native       bool
 	CreateOnUpdate, UnconditionalUpdate bool
 	ValidateMetadataOnUpdate            bool
+	// KeepsVersion keeps a written object in the version of its request, which its TypeMeta names, until it is stored: the
+	// functions of the versions get objects in their own version. Kinds without it are converted when a body is read.
+	KeepsVersion bool
 	// StatusOnCreate lets a create set the status of a kind with Status, as Nodes do.
 	StatusOnCreate bool
 	// Resets are the members, beside the status of a kind with Status, that have no owners, since updates cannot change them. Like

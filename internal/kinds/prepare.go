@@ -44,6 +44,7 @@ func (k *Kind) counts(o, old Object) bool {
 // PrepareSuccessor keeps the status of old if it is a subresource, and counts a
 // generation if the kind counts the update.
 func (k *Kind) PrepareSuccessor(o, old Object) {
+	old = k.Convert(old, 0, k.versionOf(o))
 	if k.info.Status {
 		k.Type().CopyMember(o, old, memberStatus)
 	}

@@ -88,6 +88,7 @@ func (k *Kind) Managers(s *Subresource) *managedfields.FieldManager {
 // PrepareSubresource returns a copy of the current state with the changes that a body of the parent's kind may make
 // through a subresource, and with the managers of the body.
 func (k *Kind) PrepareSubresource(s *Subresource, body, current Object) (Object, error) {
+	current = k.Convert(current, 0, k.versionOf(body))
 	o := k.Copy(current)
 	if err := s.Write(o, body); err != nil {
 		return nil, err

@@ -161,6 +161,10 @@ func (r *Resource) create(ctx context.Context, o kinds.Object, req *Request) (*I
 // creation returns the write of a new object after steps 2 and 3.
 func (r *Resource) creation(o kinds.Object, req *Request, applied bool) (w write, err error) {
 	m := o.GetObjectMeta()
+	if o, err = r.Kind.Settle(o); err != nil {
+		return w, err
+	}
+	m = o.GetObjectMeta()
 	w = write{key: key{m.Namespace, m.Name}, obj: o}
 	if req.DryRun {
 		r.deriveUID(m)
@@ -235,8 +239,8 @@ func (r *Resource) attempt(ctx context.Context, req Request, c Change) (write, e
 			return write{}, err
 		}
 		if current != nil {
-			check := r.Kind.CheckWire
-			if _, deletes := c.(deletion); deletes {
+			check := r.Kind.CheckUpdate
+			if _, deletes := c.(deletion); deletes || req.DryRun {
 				check = r.Kind.CheckWireAnew // as upstream, which finds it in storage and not in the watch cache
 			}
 			if err := check(current.obj, req.Version); err != nil {
@@ -311,6 +315,10 @@ func (r *Resource) replace(current *Item, o kinds.Object, req *Request, applied 
 	if err := r.mayWrite(o, current, req); err != nil {
 		return w, err
 	}
+	if o, err = r.Kind.Settle(o); err != nil {
+		return w, err
+	}
+	m = o.GetObjectMeta()
 	w = write{key: current.key(), old: current, obj: o}
 	last := old.DeletionTimestamp != nil && !r.Kind.Holds(o) &&
 		(old.DeletionGracePeriodSeconds == nil || *old.DeletionGracePeriodSeconds == 0)

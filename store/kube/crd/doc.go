@@ -12,12 +12,9 @@
 //
 // Known differences from a real server:
 //
-//   - A write through a version that is not the stored one is validated, and its fields are tracked, after the conversion to the
-//     stored version and back. So a field that only the other version has gets no owner, and cannot be required there unless a
-//     webhook converts it.
 //   - The result of a conversion webhook is remembered for lists and watches, as a watch cache does, so the webhook is called less
 //     often. A get and a deletion always ask it.
-//   - A conversion webhook sees the body of a create before its namespace and uid are filled in, and its answer has a bound of 16 MiB.
+//   - The answer of a conversion webhook has a bound of 16 MiB.
 //   - A fork calls conversion webhooks as the API that it is a fork of.
 //   - Subresources and selectable fields are those of the stored version; columns and schemas are those of each version.
 //   - A create is not refused while the definition is terminating. The objects are deleted with the others.

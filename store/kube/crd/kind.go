@@ -35,7 +35,7 @@ func kindOf(crd *apiextensionsv1.CustomResourceDefinition, calls *webhooks.Calls
 		Group: crd.Spec.Group, Name: names.Kind, Plural: names.Plural, Singular: names.Singular,
 		ShortNames: names.ShortNames, Categories: names.Categories,
 		New:           func() kinds.Object { return new(store.Unstructured) },
-		ClusterScoped: crd.Spec.Scope == apiextensionsv1.ClusterScoped,
+		ClusterScoped: crd.Spec.Scope == apiextensionsv1.ClusterScoped, KeepsVersion: true,
 	}
 	var compiledVersions []*crVersion
 	webhook := conversionsOf(crd, calls)
