@@ -70,18 +70,18 @@ func (k *Kind) received(version int, o Object) Object {
 
 // Settle returns a valid object as a read from storage returns it: in the stored form, without the members that it does not have,
 // and with defaults, also in a status that a create has emptied (upstream: apiextensions-apiserver,
-// customresource_handler.go, crdConversionRESTOptionsGetter). It takes ownership of the object.
-func (k *Kind) Settle(o Object) (Object, error) {
+// customresource_handler.go, crdConversionRESTOptionsGetter). It reports whether the object shows defaults that are not in storage.
+// It takes ownership of the object.
+func (k *Kind) Settle(o Object) (_ Object, filled bool, err error) {
 	if v := k.versionOf(o); v != 0 {
 		if err := k.checkWire(o, 0, true); err != nil {
-			return nil, err
+			return nil, false, err
 		}
 		o = k.Convert(o, v, 0)
 	}
 	*o.GetTypeMeta() = meta.TypeMeta{}
 	k.forms[0].prune(o)
-	k.Type().Default(o)
-	return o, nil
+	return o, k.Type().Default(o), nil
 }
 
 // FromWire turns an object in the shape of one version into the stored form,

@@ -160,12 +160,12 @@ func (r *Resource) create(ctx context.Context, o kinds.Object, req *Request) (*I
 
 // creation returns the write of a new object after steps 2 and 3.
 func (r *Resource) creation(o kinds.Object, req *Request, applied bool) (w write, err error) {
-	m := o.GetObjectMeta()
-	if o, err = r.Kind.Settle(o); err != nil {
+	o, filled, err := r.Kind.Settle(o)
+	if err != nil {
 		return w, err
 	}
-	m = o.GetObjectMeta()
-	w = write{key: key{m.Namespace, m.Name}, obj: o}
+	m := o.GetObjectMeta()
+	w = write{key: key{m.Namespace, m.Name}, obj: o, filled: filled}
 	if req.DryRun {
 		r.deriveUID(m)
 		w.answer, w.done = newItem(r.Kind, o, 0), true
@@ -295,6 +295,7 @@ type write struct {
 	size   int          // of obj
 	origin uint64       // of the request; set by the commit
 	done   bool         // there is nothing to commit
+	filled bool         // see Item
 	// graceOver reports that obj, a deleted object, is to be removed at once.
 	graceOver bool
 
@@ -315,18 +316,21 @@ func (r *Resource) replace(current *Item, o kinds.Object, req *Request, applied 
 	if err := r.mayWrite(o, current, req); err != nil {
 		return w, err
 	}
-	if o, err = r.Kind.Settle(o); err != nil {
+	o, filled, err := r.Kind.Settle(o)
+	if err != nil {
 		return w, err
 	}
-	m = o.GetObjectMeta()
-	w = write{key: current.key(), old: current, obj: o}
+	w = write{key: current.key(), old: current, obj: o, filled: filled}
 	last := old.DeletionTimestamp != nil && !r.Kind.Holds(o) &&
 		(old.DeletionGracePeriodSeconds == nil || *old.DeletionGracePeriodSeconds == 0)
-	if !last && r.Kind.Type().Equal(o, current.obj) {
+	same := r.Kind.Type().Equal(o, current.obj)
+	if !last && same && !current.filled {
 		w.answer, w.done = current, true
 		return w, nil
 	}
-	m.ManagedFields = managers
+	if !same {
+		o.GetObjectMeta().ManagedFields = managers
+	}
 	if req.DryRun {
 		w.answer, w.done = newItem(r.Kind, o, current.version), true
 		return w, nil
