@@ -157,6 +157,10 @@ type Subresource struct {
 	Verbs []string
 	// Read returns the body for a state. Nil: the parent itself.
 	Read func(parent Object) (Object, error)
+	// Shows, if not nil, returns why the body of a state is not shown. An update reads it nevertheless.
+	Shows func(parent Object) error
+	// Start returns the body that an update begins with. Nil: as Read.
+	Start func(parent Object) (Object, error)
 	// Write changes a copy of the state as a body asks. A write of a body of the parent's kind keeps all of the parent that
 	// Write does not change.
 	Write func(parent, body Object) error

@@ -113,9 +113,13 @@ func (k *Kind) ValidateSubresource(s *Subresource, version int, o, old Object) f
 	return append(k.validateUpdatedMetadata(o, old), validate(o, old)...)
 }
 
-// BodyOf returns the body of a subresource for a state, with the managers of the member that it writes.
+// BodyOf returns the body that an update of a subresource begins with, with the managers of the member that it writes.
 func (s *Subresource) BodyOf(parent Object) (Object, error) {
-	body, err := s.Read(parent)
+	read := s.Read
+	if s.Start != nil {
+		read = s.Start
+	}
+	body, err := read(parent)
 	if err != nil {
 		return nil, err
 	}

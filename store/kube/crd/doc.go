@@ -19,7 +19,7 @@
 //   - Subresources and selectable fields are those of the stored version; columns and schemas are those of each version.
 //   - A create is not refused while the definition is terminating. The objects are deleted with the others.
 //   - The list kind is the kind and "List", whatever spec.names.listKind says.
-//   - A server-side apply of a Scale works; on a real server of version 1.36 it fails with 500 if it is forced.
+//   - A server-side apply of a Scale works; on a real server of version 1.36 it fails with 500 if it is forced, or if nobody owns the replicas.
 //
 // A kind is cheap until it is used: validators and CEL programs are compiled by the first write that needs them, once for
 // all stores that share the kind.
