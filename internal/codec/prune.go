@@ -98,6 +98,7 @@ func (w *pruner) embedded(f *Field, object map[string]any, v any) {
 		return
 	}
 	if v == nil {
+		object[f.Name] = map[string]any{}
 		return
 	}
 	into := reflect.New(f.Type.goType)

@@ -48,6 +48,9 @@ func (k *Kind) Copy(o Object) Object { return k.Type().Copy(o).(Object) }
 // New returns an empty object in the shape of one version.
 func (k *Kind) New(version int) Object { return k.form(version).newWire() }
 
+// KeepsVersion reports whether a write is in the version of its request until it is stored.
+func (k *Kind) KeepsVersion() bool { return k.of.KeepsVersion }
+
 // versionOf returns the version that an object is in: the stored one, or for a kind that KeepsVersion the one that it names.
 func (k *Kind) versionOf(o Object) int {
 	if named := *o.GetTypeMeta(); k.of.KeepsVersion && named != (meta.TypeMeta{}) {
@@ -81,7 +84,9 @@ func (k *Kind) Settle(o Object) (_ Object, filled bool, err error) {
 	}
 	*o.GetTypeMeta() = meta.TypeMeta{}
 	k.forms[0].prune(o)
-	return o, k.Type().Default(o), nil
+	filled = k.Type().Default(o)
+	k.Type().Normalize(o)
+	return o, filled, nil
 }
 
 // FromWire turns an object in the shape of one version into the stored form,
@@ -101,7 +106,8 @@ func (k *Kind) FromWire(version int, o Object) Object {
 // Conform removes from an object in the stored form the members that only another version has, and fills in defaults. As
 // upstream, it comes after field management, which sees what the request had.
 func (k *Kind) Conform(o Object) {
-	if len(k.forms) > 1 && k.versionOf(o) == 0 {
+	k.Type().Normalize(o)
+	if len(k.forms) > 1 {
 		k.forms[0].prune(o)
 		k.Type().Default(o)
 	}

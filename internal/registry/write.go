@@ -188,7 +188,9 @@ func (r *Resource) prepareCreate(o kinds.Object, req *Request) error {
 	m := o.GetObjectMeta()
 	m.UID = r.newUID()
 	m.CreationTimestamp = meta.NewTime(r.st.now())
-	r.Kind.Conform(o)
+	if !r.Kind.KeepsVersion() {
+		r.Kind.Conform(o)
+	}
 	r.Kind.PrepareNew(req.asking.ctx, o)
 	if err := MatchNamespace(m, req.Namespace); err != nil {
 		return err
@@ -367,7 +369,9 @@ func (r *Resource) createMissing(o kinds.Object, req *Request, applied bool) (w 
 
 // prepareUpdate does steps 2 and 3 of an update.
 func (r *Resource) prepareUpdate(current *Item, o kinds.Object, req *Request) (kinds.Object, error) {
-	r.Kind.Conform(o)
+	if !r.Kind.KeepsVersion() {
+		r.Kind.Conform(o)
+	}
 	m := o.GetObjectMeta()
 	if err := r.checkVersion(current, m, req); err != nil {
 		return nil, err
