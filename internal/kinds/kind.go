@@ -125,8 +125,9 @@ type Version struct {
 	Validate  func(obj, old Object) field.Errors
 	// ValidateStatus replaces Validate for writes of the status.
 	ValidateStatus func(obj, old Object) field.Errors
-	// Columns replace the ones of the kind. Their functions get an object in the shape of the version.
+	// Columns and Cells replace the ones of the kind. Their functions get an object in the shape of the version.
 	Columns []Column
+	Cells   func(obj Object, now time.Time) []any
 	// Unserved is for a first version that objects are only stored in.
 	Unserved bool
 	// Schema is the form of an object without a Go type, or nil for any form. The first version's is the stored form.
@@ -502,10 +503,12 @@ func (k *Kind) Columns(version int) []Column {
 
 // Cells returns the cells of an object's row in a Table of a version.
 func (k *Kind) Cells(o Object, version int, now time.Time) []any {
-	if k.of.Versions[version].Columns != nil {
-		o = k.Convert(o, 0, version)
-	} else if k.of.Cells != nil {
-		return k.of.Cells(o, now)
+	row := k.of.Cells
+	if own := &k.of.Versions[version]; own.Columns != nil {
+		o, row = k.Convert(o, 0, version), own.Cells
+	}
+	if row != nil {
+		return row(o, now)
 	}
 	columns := k.Columns(version)
 	cells := make([]any, len(columns))

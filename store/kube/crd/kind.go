@@ -64,10 +64,10 @@ func kindOf(crd *apiextensionsv1.CustomResourceDefinition, calls *webhooks.Calls
 			if v.Subresources != nil && v.Subresources.Scale != nil {
 				d.Subresources = []kinds.Subresource{scaleOf(v.Subresources.Scale)}
 			}
-			d.Columns = columns(v.AdditionalPrinterColumns)
+			d.Columns, d.Cells = columns(v.AdditionalPrinterColumns)
 			d.SelectableFields = selectableFields(v.SelectableFields)
 		} else {
-			d.Versions[i].Columns = columns(v.AdditionalPrinterColumns)
+			d.Versions[i].Columns, d.Versions[i].Cells = columns(v.AdditionalPrinterColumns)
 		}
 	}
 	k, err := kinds.NewKind(d)

@@ -1,8 +1,11 @@
 package crd_test
 
 import (
+	"fmt"
+	"strings"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -112,4 +115,25 @@ func TestDefaultsThatCameLaterAreStoredByTheNextWrite(t *testing.T) {
 		assert.Equal(t, map[string]any{"a": "x", "later": "yes"}, doc["spec"])
 		assert.Equal(t, second, version(nothing()))
 	})
+}
+
+// TestRowOfATableReadsTheObjectOnce counts what the cells of a row allocate: its metadata is not read for each of them.
+func TestRowOfATableReadsTheObjectOnce(t *testing.T) {
+	const labels, columns = 500, 40
+	var cols strings.Builder
+	for i := range columns {
+		fmt.Fprintf(&cols, "{name: c%d, type: %s, jsonPath: .spec.a},", i, []string{"string", "date"}[i%2])
+	}
+	o := &store.Unstructured{Content: map[string]any{"spec": map[string]any{"a": "x"}}}
+	o.Name, o.Labels = "t", map[string]string{}
+	for i := range labels {
+		o.Labels[fmt.Sprint("label-", i)] = "v"
+	}
+	text := strings.Replace(definition(`{type: object, properties: {a: {type: string}}}`), "storage: true,", "storage: true, additionalPrinterColumns: ["+cols.String()+"],", 1)
+	k := parse(t, text)[0].Registered()
+	row := k.Cells(o, 0, time.Time{})
+	require.Len(t, row, 1+columns)
+	assert.Equal(t, []any{"t", "x", "<invalid>"}, row[:3])
+	allocations := testing.AllocsPerRun(10, func() { k.Cells(o, 0, time.Time{}) })
+	assert.Less(t, allocations, 10.0*labels)
 }
