@@ -40,6 +40,8 @@ type Descriptor struct {
 	// KeepsVersion keeps a written object in the version of its request, which its TypeMeta names, until it is stored: the
 	// functions of the versions get objects in their own version. Kinds without it are converted when a body is read.
 	KeepsVersion bool
+	// SlowValidation is for a kind whose validation may take long and cannot be cancelled: requests end at their time nevertheless.
+	SlowValidation bool
 	// StatusOnCreate lets a create set the status of a kind with Status, as Nodes do.
 	StatusOnCreate bool
 	// Resets are the members, beside the status of a kind with Status, that have no owners, since updates cannot change them. Like

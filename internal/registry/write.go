@@ -201,8 +201,12 @@ func (r *Resource) prepareCreate(o kinds.Object, req *Request) error {
 	if err := r.Kind.CheckWire(o, req.Version); err != nil {
 		return err
 	}
-	if errs := r.Kind.ValidateCreate(req.Version, o); len(errs) > 0 {
-		return errs.Status(r.Kind.GroupKind(), m.Name)
+	errs, err := r.validate(req, o, nil)
+	if err == nil && len(errs) > 0 {
+		err = errs.Status(r.Kind.GroupKind(), m.Name)
+	}
+	if err != nil {
+		return err
 	}
 	r.Kind.Warnings(o, nil, req.warn)
 	return nil
@@ -398,14 +402,12 @@ func (r *Resource) prepareUpdate(current *Item, o kinds.Object, req *Request) (k
 	if err := r.Kind.CheckWire(o, req.Version); err != nil {
 		return nil, err
 	}
-	var errs field.Errors
-	if partial {
-		errs = r.Kind.ValidateSubresource(req.Sub, req.Version, o, current.obj)
-	} else {
-		errs = r.Kind.ValidateUpdate(req.Version, o, current.obj)
+	errs, err := r.validate(req, o, current.obj)
+	if err == nil && len(errs) > 0 {
+		err = errs.Status(r.Kind.GroupKind(), m.Name)
 	}
-	if len(errs) > 0 {
-		return nil, errs.Status(r.Kind.GroupKind(), m.Name)
+	if err != nil {
+		return nil, err
 	}
 	if !partial {
 		r.Kind.Warnings(o, current.obj, req.warn)
