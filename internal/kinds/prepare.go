@@ -109,6 +109,12 @@ func (k *Kind) compileManagers() {
 	if slices.ContainsFunc(k.forms, func(f form) bool { return f.to != nil || f.typ.Rest == nil }) && len(k.forms) > 1 {
 		k.managers.Convert = k.Convert
 	}
+	if slices.ContainsFunc(k.forms, func(f form) bool { return f.check != nil }) {
+		k.managers.MayConvert = func(o Object, from, to int) error {
+			*o.GetTypeMeta() = k.TypeMeta(from)
+			return k.checkWire(o, to, true)
+		}
+	}
 	k.managers.Reset = slices.Clip(k.of.Resets)
 	if k.info.Status {
 		k.managers.Reset = append(k.managers.Reset, memberStatus)

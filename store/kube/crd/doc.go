@@ -21,6 +21,9 @@
 //   - The list kind is the kind and "List", whatever spec.names.listKind says.
 //   - A server-side apply of a Scale works; on a real server of version 1.36 it fails with 500 if it is forced, or if nobody owns the replicas.
 //
+// While a conversion webhook is away, an object with owners in two versions cannot be applied in either, and any other write removes
+// its managedFields: upstream has this mistake too, and clients must expect it.
+//
 // A kind is cheap until it is used: validators and CEL programs are compiled by the first write that needs them, once for
 // all stores that share the kind.
 package crd
