@@ -166,6 +166,21 @@ func TestInvalidObjectsAreNotConverted(t *testing.T) {
 	}
 }
 
+// Lists and watches share the result of a conversion, which a writer must not change.
+func TestConvertedObjectsShareNoMemory(t *testing.T) {
+	var broken atomic.Bool
+	k := parse(t, withWebhook(renamer(t, &broken)))[0].Registered()
+	o := &store.Unstructured{Content: map[string]any{"spec": map[string]any{"size": int64(5)}}}
+	o.Name, o.Labels = "t", map[string]string{"a": "b"}
+	converted := func() *store.Unstructured { return k.Wire(o, 1).(*store.Unstructured) }
+	first := converted()
+	require.Equal(t, map[string]any{"length": int64(5)}, first.Content["spec"])
+	first.Content["spec"].(map[string]any)["length"], first.Labels["a"] = int64(6), "c"
+	first.Content["more"] = true
+	assert.Equal(t, map[string]any{"spec": map[string]any{"length": int64(5)}}, converted().Content)
+	assert.Equal(t, map[string]string{"a": "b"}, converted().Labels)
+}
+
 // The steps of a webhook that does what it must not are compared with a real server in internal/test/cluster.
 
 func TestGetAsksTheWebhookAgain(t *testing.T) {
