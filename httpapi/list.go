@@ -1,9 +1,13 @@
 package httpapi
 
 import (
+	"fmt"
+	"net/http"
+
 	"github.com/kubecoord/kubecoord/internal/caller"
 	"github.com/kubecoord/kubecoord/internal/codec"
 	"github.com/kubecoord/kubecoord/internal/registry"
+	"github.com/kubecoord/kubecoord/store/meta"
 )
 
 // list answers GET …/{resource} and GET …/namespaces/{ns}/{resource}.
@@ -24,7 +28,31 @@ func (c *call) list() error {
 	if err != nil {
 		return c.orClosed(err)
 	}
+	if err := c.checkConversions(opts, l.Items); err != nil {
+		return err
+	}
 	return c.writeList(l)
+}
+
+// checkConversions returns the error of a list in a version that an object cannot be converted to. In a real server, such an object
+// keeps the watch cache of the version from being filled, from which it lists, but for a page without selectors (upstream: apiserver,
+// storage/cacher, shouldDelegateListOnNotReadyCache).
+func (c *call) checkConversions(opts registry.ListOptions, items []*registry.Item) error {
+	k := c.resource().Kind
+	if !k.MayFail(c.version) {
+		return nil
+	}
+	for _, it := range items {
+		err := k.CheckWire(it.Stored(), c.version)
+		if err != nil && opts.Limit > 0 && opts.LabelSelector == "" && opts.FieldSelector == "" {
+			return err
+		} else if err != nil {
+			t := k.TypeMeta(c.version)
+			return meta.NewStatusError(http.StatusTooManyRequests, meta.ReasonTooManyRequests, &meta.StatusDetails{RetryAfterSeconds: 1},
+				fmt.Sprintf("storage is (re)initializing: failed to list %s, Kind=%s: %s", t.APIVersion, t.Kind, err))
+		}
+	}
+	return nil
 }
 
 // writeList answers with a list in the negotiated form. JSON is converted as in writeDocument.

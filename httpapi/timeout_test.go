@@ -17,8 +17,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/kubecoord/kubecoord/httpapi"
+	"github.com/kubecoord/kubecoord/internal/kinds"
 	"github.com/kubecoord/kubecoord/store"
 	"github.com/kubecoord/kubecoord/store/clock"
+	"github.com/kubecoord/kubecoord/store/field"
 )
 
 const timedOutText = "Timeout: request did not complete within the allotted timeout"
@@ -84,6 +86,44 @@ func TestRequestWithASlowBodyEnds(t *testing.T) {
 				assert.Equal(t, row.want, time.Since(began))
 				assertTimedOut(t, a)
 				assert.EqualValues(t, 1001, s.version())
+			})
+		})
+	}
+}
+
+func TestRequestWithASlowValidationEnds(t *testing.T) {
+	for _, row := range []struct{ method, target, mediaType, name string }{
+		{"POST", boxes + "?timeout=1s", typeJSON, "new"},
+		{"POST", boxes + "?timeout=1s&dryRun=All", typeJSON, "new"},
+		{"PUT", boxes + "/old?timeout=1s", typeJSON, "old"},
+		{"PATCH", boxes + "/old?timeout=1s", "application/merge-patch+json", "old"},
+		{"PATCH", boxes + "/old?timeout=1s&fieldManager=m", "application/apply-patch+yaml", "old"},
+		{"PATCH", boxes + "/new?timeout=1s&fieldManager=m", "application/apply-patch+yaml", "new"},
+	} {
+		t.Run(row.method+" "+row.target, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				end := make(chan struct{})
+				k, err := kinds.NewKind(kinds.Descriptor{
+					Group: "box.k8s.io", Name: "Box", Plural: "boxes", Native: true, UnconditionalUpdate: true, SlowValidation: true,
+					New: func() kinds.Object { return &store.Unstructured{} },
+					Versions: []kinds.Version{{Name: "v1", Validate: func(o, _ kinds.Object) field.Errors {
+						if o.(*store.Unstructured).Content["size"] != nil {
+							<-end
+						}
+						return nil
+					}}},
+				})
+				require.NoError(t, err)
+				s := newServerWith(t, store.Options{}, httpapi.Options{Kinds: []store.AnyKind{registered{k}}})
+				defer close(end)
+				body := `{"apiVersion":"box.k8s.io/v1","kind":"Box","metadata":{"name":"old"}}`
+				s.must(t, "POST", boxes, body)
+				began, version := time.Now(), s.version()
+				body = strings.Replace(body, `"old"}`, `"`+row.name+`"},"size":1`, 1)
+				a := s.do(t, row.method, row.target, body, "Content-Type", row.mediaType)
+				assert.Equal(t, time.Second, time.Since(began))
+				assertTimedOut(t, a)
+				assert.Equal(t, version, s.version())
 			})
 		})
 	}

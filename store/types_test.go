@@ -287,3 +287,24 @@ func TestObjectsWithoutAProtobufFormAreMeasuredInJSON(t *testing.T) {
 	_, err := newGadgetKind().In(newStore(t)).Create(t.Context(), g, store.CreateOptions{})
 	require.EqualError(t, err, "etcdserver: request is too large")
 }
+
+func TestTypeOfAnotherPackageHasItsOwnNameInErrors(t *testing.T) {
+	send := newSender(t, newStore(t), newGadgetKind())
+	const path = "/apis/example.com/v1/namespaces/ns/gadgets"
+	body := `{"apiVersion":"example.com/v1","kind":"Gadget","metadata":{"name":"a"},"spec":{"timeout":"5s"}}`
+	const want = `json: cannot unmarshal string into Go struct field gadgetSpec.spec.timeout of type time.Duration`
+	code, text := send("POST", path, "application/json", "application/json", body)
+	assert.Equal(t, 400, code)
+	assert.Contains(t, text, want)
+	code, text = send("POST", path, "application/json", "application/json", strings.Replace(body, `"5s"`, "5000000000", 1))
+	require.Equal(t, 201, code, text)
+	for contentType, want := range map[string]string{
+		"application/merge-patch+json":           want,
+		"application/strategic-merge-patch+json": "unrecognized type: int64",
+		"application/apply-patch+yaml":           ".spec.timeout: expected numeric (int or float), got string",
+	} {
+		code, text = send("PATCH", path+"/a?fieldManager=m", contentType, "application/json", body)
+		assert.GreaterOrEqual(t, code, 400)
+		assert.Contains(t, text, want, contentType)
+	}
+}

@@ -78,7 +78,7 @@ func (t *Type) customTree(p unsafe.Pointer) (tree any) {
 	if err != nil || kjson.UnmarshalCaseSensitivePreserveInts(data, &tree) != nil {
 		return nil
 	}
-	return tree
+	return NormalTree(tree)
 }
 
 // equalCustom compares memory first, as comparing JSON is slow.

@@ -98,6 +98,7 @@ func (w *pruner) embedded(f *Field, object map[string]any, v any) {
 		return
 	}
 	if v == nil {
+		object[f.Name] = map[string]any{}
 		return
 	}
 	into := reflect.New(f.Type.goType)
@@ -153,49 +154,50 @@ func (t *Type) items() *Type {
 	return t.Elem
 }
 
-// Default fills in the defaults of the schema, also for nulls that it does not allow. obj is a non-nil pointer to the
-// compiled struct.
-func (t *Type) Default(obj any) {
+// Default fills in the defaults of the schema, also for nulls that it does not allow, and reports whether there were any to fill
+// in. obj is a non-nil pointer to the compiled struct.
+func (t *Type) Default(obj any) (filled bool) {
 	if !t.isPruned() {
-		return
+		return false
 	}
 	rest := t.rest(t.check(obj))
 	if *rest == nil {
 		*rest = map[string]any{}
 	}
-	t.Undeclared().setDefaults(*rest)
+	return t.Undeclared().setDefaults(*rest)
 }
 
-func (t *Type) setDefaults(v any) {
+func (t *Type) setDefaults(v any) (filled bool) {
 	switch v := v.(type) {
 	case map[string]any:
 		for _, f := range t.Fields {
 			if have, ok := v[f.Name]; f.Default != nil && (!ok || have == nil && !f.Type.Schema.Nullable) {
-				v[f.Name] = copyTree(f.Default)
+				v[f.Name], filled = copyTree(f.Default), true
 			}
 		}
 		for name, member := range v {
 			if f, elem := t.described(name); elem != nil {
-				v[name] = elem.defaulted(member, f != nil)
+				v[name], filled = elem.defaulted(member, f != nil, filled)
 			}
 		}
 	case []any:
 		if elem := t.items(); elem != nil {
 			for i, item := range v {
-				v[i] = elem.defaulted(item, false)
+				v[i], filled = elem.defaulted(item, false, filled)
 			}
 		}
 	}
+	return filled
 }
 
-// defaulted returns a value with its defaults. declared reports whether it is the value of a field.
-func (t *Type) defaulted(v any, declared bool) any {
+// defaulted returns a value with its defaults, and whether there were any to fill in, or before. declared reports whether it is the
+// value of a field.
+func (t *Type) defaulted(v any, declared, before bool) (_ any, filled bool) {
 	if t.Schema == nil {
-		return v
+		return v, before
 	}
-	if v == nil && !declared && !t.Schema.Nullable {
-		v = copyTree(t.Schema.Default)
+	if v == nil && !declared && !t.Schema.Nullable && t.Schema.Default != nil {
+		v, before = copyTree(t.Schema.Default), true
 	}
-	t.setDefaults(v)
-	return v
+	return v, t.setDefaults(v) || before
 }

@@ -155,7 +155,7 @@ func TestPruneAndDefaultBySchema(t *testing.T) {
 		`{"values":{"a":null,"b":"c"},"plain":{"a":null,"b":"c"},"made":{}}`:                  `{"made":{},"nullable":"n","plain":{"b":"c"},"values":{"a":"v","b":"c"}}`,
 		`{"text":{"a":1},"list":{"a":1},"made":[[{"a":1}]]}`:                                  `{"list":{},"made":[[{}]],"nullable":"n","text":{}}`,
 		`{"embedded":{"kind":"K","metadata":{"name":"n","x":1,"labels":{}},"y":1},"made":{}}`: `{"embedded":{"kind":"K","metadata":{"name":"n"}},"made":{},"nullable":"n"}`,
-		`{"embedded":{"metadata":null},"made":{}}`:                                            `{"embedded":{"metadata":null},"made":{},"nullable":"n"}`,
+		`{"embedded":{"metadata":null},"made":{}}`:                                            `{"embedded":{"metadata":{}},"made":{},"nullable":"n"}`,
 	} {
 		var o open
 		_, err := typ.DecodeJSON([]byte(doc), &o, false)

@@ -30,16 +30,13 @@ func copyObject(m map[string]any) map[string]any {
 	return out
 }
 
-// copyTree returns a deep copy of a tree. Each number gets the type that its JSON decodes to, and a
-// value of another Go type becomes the tree of its JSON. It panics for a value without JSON.
+// copyTree returns a deep copy of a tree, in which a value of another Go type becomes the tree of its JSON. It panics for a value
+// without JSON.
 func copyTree(v any) any {
 	switch v := v.(type) {
 	case nil, string, bool, int64:
 		return v
 	case float64:
-		if v == math.Trunc(v) && math.Abs(v) < 1<<62 {
-			return int64(v)
-		}
 		if math.IsNaN(v) || math.IsInf(v, 0) {
 			panic(fmt.Sprintf("codec: %v cannot be part of an object: JSON has no such number", v))
 		}
@@ -67,8 +64,41 @@ func copyTree(v any) any {
 	return copyTree(out)
 }
 
-// equalTrees reports whether two objects have the same meaning on the wire. A nil object
-// equals an empty one.
+// Normalize gives each number of an undeclared member the type that its JSON decodes to: a body may write 1 as 1.0, which is
+// another number until it was stored, as for a real server. obj is a non-nil pointer to the compiled struct.
+func (t *Type) Normalize(obj any) {
+	if t.Rest != nil {
+		NormalTree(*t.rest(t.check(obj)))
+	}
+}
+
+// NormalTree is Normalize for a tree, which it changes.
+func NormalTree(v any) any {
+	switch v := v.(type) {
+	case float64:
+		if v == math.Trunc(v) && v >= math.MinInt64 && v < -math.MinInt64 {
+			return int64(v)
+		}
+	case map[string]any:
+		for name, member := range v {
+			if normal := NormalTree(member); isFloat(member) {
+				v[name] = normal
+			}
+		}
+	case []any:
+		for i, item := range v {
+			if normal := NormalTree(item); isFloat(item) {
+				v[i] = normal
+			}
+		}
+	}
+	return v
+}
+
+func isFloat(v any) bool { _, ok := v.(float64); return ok }
+
+// equalTrees reports whether two objects have the same meaning on the wire. A nil object equals an empty one. As for a real
+// server, the integer 1 and the float 1.0 differ; Normalize makes them equal.
 func equalTrees(a, b map[string]any) bool { return maps.EqualFunc(a, b, equalTree) }
 
 func equalTree(a, b any) bool {
@@ -82,7 +112,7 @@ func equalTree(a, b any) bool {
 	case nil, string, bool:
 		return a == b
 	case int64, float64:
-		return copyTree(a) == copyTree(b)
+		return a == copyTree(b)
 	}
 	return equalTree(copyTree(a), b)
 }

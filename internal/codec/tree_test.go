@@ -43,7 +43,12 @@ func TestUndeclaredMembersAreCopied(t *testing.T) {
 	o := &open{Rest: map[string]any{"list": []any{map[string]any{"k": "v"}}, "n": 2.0}}
 	c := typ.Copy(o).(*open)
 	assert.True(t, typ.Equal(o, c))
-	assert.Equal(t, int64(2), c.Rest["n"], "a number has one type")
+	assert.Equal(t, 2.0, c.Rest["n"])
+	typ.Normalize(c)
+	assert.Equal(t, int64(2), c.Rest["n"], "a stored number has one type")
+	assert.False(t, typ.Equal(o, c))
+	typ.Normalize(o)
+	assert.True(t, typ.Equal(o, c))
 	o.Rest["list"].([]any)[0].(map[string]any)["k"] = "w"
 	assert.False(t, typ.Equal(o, c))
 	tree := typ.ToUnstructured(c)
@@ -67,6 +72,8 @@ func TestUndeclaredMembersAreCompared(t *testing.T) {
 	typ.CopyMember(a, b, "other")
 	typ.CopyMember(a, b, "new")
 	typ.CopyMember(a, nil, "gone")
+	assert.False(t, typ.Equal(a, b), "1 and 1.0")
+	typ.Normalize(b)
 	assert.True(t, typ.Equal(a, b))
 	assert.True(t, typ.Has("anything"))
 	assert.False(t, compileFor[Lease]("v1").Has("anything"))

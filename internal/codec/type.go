@@ -366,10 +366,12 @@ func (n *names) of(t reflect.Type) string {
 		return t.Name()
 	case t == reflect.TypeFor[meta.UID]():
 		return "types.UID"
-	case t.PkgPath() == n.pkg && t.PkgPath() != reflect.TypeFor[meta.UID]().PkgPath():
+	case t.PkgPath() == reflect.TypeFor[meta.UID]().PkgPath():
+		return "v1." + t.Name()
+	case t.PkgPath() == n.pkg:
 		return n.version + "." + t.Name()
 	}
-	return "v1." + t.Name()
+	return t.String()
 }
 
 func (c *compiler) compileStruct(t *Type) {

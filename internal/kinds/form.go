@@ -3,6 +3,7 @@ package kinds
 import (
 	"bytes"
 	"fmt"
+	"slices"
 
 	"github.com/kubecoord/kubecoord/internal/codec"
 	"github.com/kubecoord/kubecoord/store/meta"
@@ -47,6 +48,47 @@ func (k *Kind) Copy(o Object) Object { return k.Type().Copy(o).(Object) }
 // New returns an empty object in the shape of one version.
 func (k *Kind) New(version int) Object { return k.form(version).newWire() }
 
+// KeepsVersion reports whether a write is in the version of its request until it is stored.
+func (k *Kind) KeepsVersion() bool { return k.of.KeepsVersion }
+
+// versionOf returns the version that an object is in: the stored one, or for a kind that KeepsVersion the one that it names.
+func (k *Kind) versionOf(o Object) int {
+	if named := *o.GetTypeMeta(); k.of.KeepsVersion && named != (meta.TypeMeta{}) {
+		return max(slices.IndexFunc(k.versions, func(v version) bool { return v.named == named }), 0)
+	}
+	return 0
+}
+
+// received returns an object in the shape of one version, with defaults filled in, as the steps of a write get it: in the stored
+// form, or as it is if the kind KeepsVersion. It takes ownership of the object.
+func (k *Kind) received(version int, o Object) Object {
+	if !k.of.KeepsVersion || version == 0 {
+		return k.FromWire(version, o)
+	}
+	*o.GetTypeMeta() = k.TypeMeta(version)
+	markManagersReset(o.GetObjectMeta())
+	k.form(version).typ.Default(o)
+	return o
+}
+
+// Settle returns a valid object as a read from storage returns it: in the stored form, without the members that it does not have,
+// and with defaults, also in a status that a create has emptied (upstream: apiextensions-apiserver,
+// customresource_handler.go, crdConversionRESTOptionsGetter). It reports whether the object shows defaults that are not in storage.
+// It takes ownership of the object.
+func (k *Kind) Settle(o Object) (_ Object, filled bool, err error) {
+	if v := k.versionOf(o); v != 0 {
+		if err := k.checkWire(o, 0, true); err != nil {
+			return nil, false, err
+		}
+		o = k.Convert(o, v, 0)
+	}
+	*o.GetTypeMeta() = meta.TypeMeta{}
+	k.forms[0].prune(o)
+	filled = k.Type().Default(o)
+	k.Type().Normalize(o)
+	return o, filled, nil
+}
+
 // FromWire turns an object in the shape of one version into the stored form,
 // with defaults filled in. It takes ownership of the object.
 func (k *Kind) FromWire(version int, o Object) Object {
@@ -64,6 +106,7 @@ func (k *Kind) FromWire(version int, o Object) Object {
 // Conform removes from an object in the stored form the members that only another version has, and fills in defaults. As
 // upstream, it comes after field management, which sees what the request had.
 func (k *Kind) Conform(o Object) {
+	k.Type().Normalize(o)
 	if len(k.forms) > 1 {
 		k.forms[0].prune(o)
 		k.Type().Default(o)
@@ -72,7 +115,7 @@ func (k *Kind) Conform(o Object) {
 
 // Wire returns a deep copy of an object in the shape of a version, with kind and apiVersion.
 func (k *Kind) Wire(o Object, version int) Object {
-	if f := k.form(version); f == &k.forms[0] {
+	if k.form(version) == k.form(k.versionOf(o)) {
 		o = k.Copy(o)
 	} else {
 		o = k.Convert(o, 0, version)
@@ -81,9 +124,12 @@ func (k *Kind) Wire(o Object, version int) Object {
 	return o
 }
 
-// Convert returns an object in the shape of one version in the shape of another. The result may
-// share memory with the object.
+// Convert returns an object in the shape of one version in the shape of another. From 0, which stands for the stored form, it
+// also takes an object that is kept in the version of its request. The result may share memory with the object.
 func (k *Kind) Convert(o Object, from, to int) Object {
+	if from == 0 {
+		from = k.versionOf(o)
+	}
 	f, t := k.form(from), k.form(to)
 	if f == t {
 		return o
@@ -95,7 +141,9 @@ func (k *Kind) Convert(o Object, from, to int) Object {
 	if t.to != nil {
 		o = t.to(o)
 	}
-	t.prune(o)
+	if t.prune(o); k.of.KeepsVersion {
+		*o.GetTypeMeta() = k.TypeMeta(to)
+	}
 	return o
 }
 
@@ -105,10 +153,29 @@ func (k *Kind) CheckWire(o Object, version int) error { return k.checkWire(o, ve
 // CheckWireAnew is CheckWire for an object that was read from storage: no result of an earlier conversion is used.
 func (k *Kind) CheckWireAnew(o Object, version int) error { return k.checkWire(o, version, true) }
 
+// CheckUpdate returns the error of the conversions that an update makes of the state before it: to the version of the request, for
+// which the result of an earlier one will do, and back (upstream: apiserver, storage/etcd3, getStateFromObject).
+func (k *Kind) CheckUpdate(o Object, version int) error {
+	if err := k.CheckWire(o, version); err != nil || !k.MayFail(version) {
+		return err
+	}
+	return k.checkWire(k.Convert(o, 0, version), 0, true)
+}
+
 // MayFail reports whether the conversion of a stored object to the shape of a version may fail.
 func (k *Kind) MayFail(version int) bool { return k.form(version).check != nil }
 
 func (k *Kind) checkWire(o Object, version int, anew bool) error {
+	from := k.versionOf(o)
+	if from == version {
+		return nil
+	}
+	if f := k.form(from); f.check != nil {
+		if err := f.check(o, true, anew); err != nil {
+			return err
+		}
+		o = k.Convert(o, from, 0)
+	}
 	if f := k.form(version); f.check != nil {
 		return f.check(o, false, anew)
 	}

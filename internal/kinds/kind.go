@@ -37,6 +37,11 @@ type Descriptor struct {
 	ClusterScoped, Status, Native       bool
 	CreateOnUpdate, UnconditionalUpdate bool
 	ValidateMetadataOnUpdate            bool
+	// KeepsVersion keeps a written object in the version of its request, which its TypeMeta names, until it is stored: the
+	// functions of the versions get objects in their own version. Kinds without it are converted when a body is read.
+	KeepsVersion bool
+	// SlowValidation is for a kind whose validation may take long and cannot be cancelled: requests end at their time nevertheless.
+	SlowValidation bool
 	// StatusOnCreate lets a create set the status of a kind with Status, as Nodes do.
 	StatusOnCreate bool
 	// Resets are the members, beside the status of a kind with Status, that have no owners, since updates cannot change them. Like
@@ -122,8 +127,9 @@ type Version struct {
 	Validate  func(obj, old Object) field.Errors
 	// ValidateStatus replaces Validate for writes of the status.
 	ValidateStatus func(obj, old Object) field.Errors
-	// Columns replace the ones of the kind. Their functions get an object in the shape of the version.
+	// Columns and Cells replace the ones of the kind. Their functions get an object in the shape of the version.
 	Columns []Column
+	Cells   func(obj Object, now time.Time) []any
 	// Unserved is for a first version that objects are only stored in.
 	Unserved bool
 	// Schema is the form of an object without a Go type, or nil for any form. The first version's is the stored form.
@@ -154,6 +160,10 @@ type Subresource struct {
 	Verbs []string
 	// Read returns the body for a state. Nil: the parent itself.
 	Read func(parent Object) (Object, error)
+	// Shows, if not nil, returns why the body of a state is not shown. An update reads it nevertheless.
+	Shows func(parent Object) error
+	// Start returns the body that an update begins with. Nil: as Read.
+	Start func(parent Object) (Object, error)
 	// Write changes a copy of the state as a body asks. A write of a body of the parent's kind keeps all of the parent that
 	// Write does not change.
 	Write func(parent, body Object) error
@@ -495,10 +505,12 @@ func (k *Kind) Columns(version int) []Column {
 
 // Cells returns the cells of an object's row in a Table of a version.
 func (k *Kind) Cells(o Object, version int, now time.Time) []any {
-	if k.of.Versions[version].Columns != nil {
-		o = k.Convert(o, 0, version)
-	} else if k.of.Cells != nil {
-		return k.of.Cells(o, now)
+	row := k.of.Cells
+	if own := &k.of.Versions[version]; own.Columns != nil {
+		o, row = k.Convert(o, 0, version), own.Cells
+	}
+	if row != nil {
+		return row(o, now)
 	}
 	columns := k.Columns(version)
 	cells := make([]any, len(columns))

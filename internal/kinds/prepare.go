@@ -44,6 +44,7 @@ func (k *Kind) counts(o, old Object) bool {
 // PrepareSuccessor keeps the status of old if it is a subresource, and counts a
 // generation if the kind counts the update.
 func (k *Kind) PrepareSuccessor(o, old Object) {
+	old = k.Convert(old, 0, k.versionOf(o))
 	if k.info.Status {
 		k.Type().CopyMember(o, old, memberStatus)
 	}
@@ -107,6 +108,12 @@ func (k *Kind) compileManagers() {
 	}
 	if slices.ContainsFunc(k.forms, func(f form) bool { return f.to != nil || f.typ.Rest == nil }) && len(k.forms) > 1 {
 		k.managers.Convert = k.Convert
+	}
+	if slices.ContainsFunc(k.forms, func(f form) bool { return f.check != nil }) {
+		k.managers.MayConvert = func(o Object, from, to int) error {
+			*o.GetTypeMeta() = k.TypeMeta(from)
+			return k.checkWire(o, to, true)
+		}
 	}
 	k.managers.Reset = slices.Clip(k.of.Resets)
 	if k.info.Status {

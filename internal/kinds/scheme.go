@@ -67,14 +67,6 @@ func (s *Scheme) DecodeBody(t Target, data []byte, f Format, v patch.Validation,
 	if want := t.TypeMeta().APIVersion; d.named.APIVersion != want && !t.Kind.accepts(d.named) {
 		return nil, meta.NewBadRequest("the API version in the data (%s) does not match the expected API version (%s)", d.named.APIVersion, want)
 	}
-	if live != nil { // as upstream, which converts it for the update before it stores the other
-		if err := t.Kind.CheckWire(live, t.Version); err != nil {
-			return nil, err
-		}
-	}
-	if err := t.CheckBody(d.object); err != nil {
-		return nil, err
-	}
 	return t.FromWire(d.object), nil
 }
 
@@ -275,23 +267,12 @@ func (t Target) decodeCustom(d *decoded, raw, data []byte, f Format, strict bool
 	return err
 }
 
-// CheckBody returns the error of the conversion of a decoded object to the stored form. It fills in the defaults of the
-// version, as FromWire does before it converts.
-func (t Target) CheckBody(o Object) error {
-	f := t.Kind.form(t.Version)
-	if f.check == nil {
-		return nil
-	}
-	f.typ.Default(o)
-	return f.check(o, true, true)
-}
-
-// FromWire returns the stored form of a decoded object. A custom resource of another
-// type keeps the type, for CheckType.
+// FromWire returns a decoded object as the steps of a write get it: in the stored form, unless the kind KeepsVersion. A custom
+// resource of another type keeps the type, for CheckType.
 func (t Target) FromWire(o Object) Object {
 	named := *o.GetTypeMeta()
-	o = t.Kind.FromWire(t.Version, o)
-	if !t.Kind.info.Native && named != t.TypeMeta() {
+	o = t.Kind.received(t.Version, o)
+	if !t.Kind.info.Native && named != t.TypeMeta() && named != (meta.TypeMeta{}) {
 		*o.GetTypeMeta() = named
 	}
 	return o

@@ -88,6 +88,7 @@ func (k *Kind) Managers(s *Subresource) *managedfields.FieldManager {
 // PrepareSubresource returns a copy of the current state with the changes that a body of the parent's kind may make
 // through a subresource, and with the managers of the body.
 func (k *Kind) PrepareSubresource(s *Subresource, body, current Object) (Object, error) {
+	current = k.Convert(current, 0, k.versionOf(body))
 	o := k.Copy(current)
 	if err := s.Write(o, body); err != nil {
 		return nil, err
@@ -112,9 +113,13 @@ func (k *Kind) ValidateSubresource(s *Subresource, version int, o, old Object) f
 	return append(k.validateUpdatedMetadata(o, old), validate(o, old)...)
 }
 
-// BodyOf returns the body of a subresource for a state, with the managers of the member that it writes.
+// BodyOf returns the body that an update of a subresource begins with, with the managers of the member that it writes.
 func (s *Subresource) BodyOf(parent Object) (Object, error) {
-	body, err := s.Read(parent)
+	read := s.Read
+	if s.Start != nil {
+		read = s.Start
+	}
+	body, err := read(parent)
 	if err != nil {
 		return nil, err
 	}

@@ -46,6 +46,7 @@ func (t Target) deserialize(d *decoded, raw []byte, f Format, strict bool) error
 func (k *Kind) readNormal(version int, doc map[string]any, into Object) error {
 	managers := into.GetObjectMeta().ManagedFields
 	_, err := k.form(version).typ.FromUnstructured(doc, into, false)
+	k.form(version).typ.Normalize(into) // the Go type has only one number of each value
 	if m := into.GetObjectMeta(); m.ManagedFields == nil {
 		m.ManagedFields = managers
 	}
@@ -144,6 +145,7 @@ func (k *Kind) normalOwn(o Object) (Object, error) {
 		return o, nil
 	}
 	typ := k.form(k.own).typ
+	typ.Normalize(o)
 	_, err := typ.Prune(o, false)
 	if err == nil && k.versions[k.own].serializer != nil {
 		o, _, err = k.normal(k.own, o, false)

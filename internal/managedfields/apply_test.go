@@ -238,8 +238,8 @@ func TestApplyRefusesDocumentsThatDoNotFitTheSchema(t *testing.T) {
 	const text = "failed to create typed patch object (n/x; coordination.k8s.io/v1, Kind=Lease): "
 	for config, want := range map[string]string{
 		`{"spec":{"zzz":1}}`:                                                                       ".spec.zzz: field not declared in schema",
-		`{"spec":{"a":1,"b":1,"strategy":1},"zzz":1}`:                                              ".zzz: field not declared in schema",
-		`{"spec":{"a":1,"b":1,"strategy":1}}`:                                                      ".spec.a: field not declared in schema",
+		`{"spec":{"a":1,"b":1,"strategy":1},"zzz":1}`:                                              "errors:\n  .spec.strategy: expected string, got &value.valueUnstructured{Value:1}\n  .spec.a: field not declared in schema\n  .zzz: field not declared in schema",
+		`{"spec":{"a":1,"b":1,"strategy":1}}`:                                                      "errors:\n  .spec.strategy: expected string, got &value.valueUnstructured{Value:1}\n  .spec.a: field not declared in schema",
 		`{"spec":{"leaseTransitions":"1"}}`:                                                        ".spec.leaseTransitions: expected numeric (int or float), got string",
 		`{"spec":{"strategy":5}}`:                                                                  ".spec.strategy: expected string, got &value.valueUnstructured{Value:5}",
 		`{"spec":{"strategy":["x"]}}`:                                                              `.spec.strategy: expected string, got &value.valueUnstructured{Value:[]interface {}{"x"}}`,

@@ -48,7 +48,8 @@ func (d document) object() (Object, error) {
 	return o, nil
 }
 
-// unconverted is the error of a document without a Go type that does not fit the schema of another version.
+// unconverted is the error of a document without a Go type that does not fit the schema of another version, or that a webhook does
+// not convert to it.
 type unconverted struct{ error }
 
 func (v *Version) read(doc map[string]any) (Object, error) {
@@ -87,6 +88,11 @@ func (d document) inVersion(apiVersion string) (document, error) {
 		if d.obj != nil {
 			// A copy loses fields that are not on the wire.
 			o = d.kind.Versions[d.version].Type.Copy(o).(Object)
+		}
+		if d.kind.MayConvert != nil {
+			if err := d.kind.MayConvert(o, d.version, to); err != nil {
+				return document{}, unconverted{err}
+			}
 		}
 		o = d.kind.Convert(o, d.version, to)
 	}

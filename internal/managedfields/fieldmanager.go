@@ -28,6 +28,8 @@ type FieldManager struct {
 	// must not change its argument, but may share memory with it. Nil means
 	// that all versions have the same form.
 	Convert func(o Object, from, to int) Object
+	// MayConvert, if not nil, returns the error of a conversion that may fail. It may change kind and apiVersion of o.
+	MayConvert func(o Object, from, to int) error
 	// Custom kinds are custom resources. As upstream, an owner in a version that such a kind does not have makes an apply
 	// fail and an update remove all owners (apiextensions-apiserver, conversion). For other kinds such an owner is dropped.
 	Custom bool

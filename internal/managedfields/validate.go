@@ -45,9 +45,8 @@ func (fs faults) err() error {
 	return fs
 }
 
-// validate checks a document against the schema. Upstream walks objects in random
-// order and stops at the first unknown member; here the unknown member with the
-// lowest name is the only fault of its object, and other faults are sorted by name.
+// validate checks a document against the schema. Upstream walks objects in random order and stops at the first unknown member. Here
+// the faults of an object are those of all known members, sorted by name, and then the unknown member with the lowest name.
 func (s schema) validate(v codec.Value) faults {
 	switch {
 	case s.typ == nil || s.untyped() || v.IsTree() && v.Tree() == nil:
@@ -114,15 +113,16 @@ func (s schema) validateObject(v codec.Value) (fs faults) {
 		return faultf("expected map, got &{%v}", v.Tree())
 	}
 	closed := (v.IsTree() || s.typ.Rest != nil) && s.typ.IsClosed()
+	var unknown faults
 	m := v.Members(codec.Value{})
-	for closed && m.Next() {
-		if _, declared := s.member(m.Name); !declared {
-			return faultf("field not declared in schema").prefixed("." + m.Name)
-		}
-	}
-	m = v.Members(codec.Value{})
 	for m.Next() {
+		if _, declared := s.member(m.Name); closed && !declared {
+			if unknown == nil {
+				unknown = faultf("field not declared in schema").prefixed("." + m.Name)
+			}
+			continue
+		}
 		fs = append(fs, s.below(m.Name, m.Field).validate(m.X).prefixed("."+m.Name)...)
 	}
-	return fs
+	return append(fs, unknown...)
 }

@@ -129,10 +129,7 @@ func (c Apply) next(r *Resource, current *Item, req *Request) (kinds.Object, err
 	if err := r.MatchNames(m, *req); err != nil {
 		return nil, err
 	}
-	if err := (kinds.Target{Kind: r.Kind, Version: req.Version}).CheckBody(applied); err != nil {
-		return nil, err
-	}
-	o, err := r.admit(r.Kind.FromWire(req.Version, applied), current, req)
+	o, err := r.admit(kinds.Target{Kind: r.Kind, Version: req.Version}.FromWire(applied), current, req)
 	if err != nil {
 		return nil, err
 	}

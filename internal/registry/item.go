@@ -18,6 +18,7 @@ type Item struct {
 	obj     kinds.Object // handed out only by Stored
 	version uint64       // of the change that made this state
 	size    uint32       // see Store.bytes; once it is stored
+	filled  bool         // by defaults that are not in storage: as upstream, the next write stores them, even if it changes nothing else
 	asked   atomic.Bool
 	memo    atomic.Pointer[memo]
 	account *account // of the memo; nil if the item is not stored
@@ -144,7 +145,7 @@ func (it *Item) RowConditions() []any { return it.kind.RowConditions(it.obj) }
 func (it *Item) renumbered(version uint64) *Item {
 	o := it.kind.Type().CopyStruct(it.obj).(kinds.Object)
 	setResourceVersion(o, version)
-	return &Item{kind: it.kind, obj: o, version: version, account: it.account}
+	return &Item{kind: it.kind, obj: o, version: version, filled: it.filled, account: it.account}
 }
 
 // lastState is the object of the Deleted event of a change that removes an object, or moves it out of the selector of

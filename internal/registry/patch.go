@@ -54,9 +54,6 @@ func (c Patch) next(r *Resource, current *Item, req *Request) (o kinds.Object, e
 	if !r.Info().Native && o.GetTypeMeta().APIVersion == "" {
 		return nil, meta.NewInternalError(errors.New("Object 'apiVersion' is missing in 'object has no apiVersion field'"))
 	}
-	if err := t.CheckBody(o); err != nil {
-		return nil, err
-	}
 	o = t.FromWire(o)
 	if err := r.updateManagers(o, current, req, r.st.now()); err != nil {
 		return nil, err

@@ -143,7 +143,7 @@ func (r *Resource) publishLocked(w *write, at time.Time) {
 	var next *Item
 	if w.obj != nil {
 		next = newItem(r.Kind, w.obj, w.version)
-		next.size = uint32(w.size)
+		next.size, next.filled = uint32(w.size), w.filled
 		setResourceVersion(w.obj, w.version)
 		w.answer = next
 		st.bytes += next.counted()

@@ -47,6 +47,7 @@ type Store struct {
 	engine   *engine // nil for a store in memory
 	// admission decides about writes, or is nil. It is set before the first request.
 	admission kinds.Admission
+	slow      slow
 
 	// mu guards all below and every tree. While it is held, no function of the user is
 	// called, and no object is copied; see the package comment for the order of locks.
@@ -133,7 +134,7 @@ func newStore(opts Options) *Store {
 	return st
 }
 
-// Close ends all watches, now and to come. Objects can still be read and
+// Close ends all watches, now and to come, and waits for validations that their requests have left. Objects can still be read and
 // written, unless the store is on a Backend. Closing twice is fine.
 func (st *Store) Close() {
 	st.mu.Lock()
@@ -146,6 +147,7 @@ func (st *Store) Close() {
 	if st.engine != nil && !closed {
 		st.engine.close()
 	}
+	st.slow.close()
 }
 
 // ExpireHistory forgets all changes up to now, as the compaction of a real server does. Watches that have sent all of

@@ -52,6 +52,11 @@ func (c through) plan(r *Resource, current *Item, req Request) (w write, err err
 
 // Body returns the body of a subresource for a state of the parent.
 func (r *Resource) Body(sub *kinds.Subresource, parent *Item) (*Item, error) {
+	if sub.Shows != nil {
+		if err := sub.Shows(parent.obj); err != nil {
+			return nil, err
+		}
+	}
 	body, err := sub.Read(parent.obj)
 	if err != nil {
 		return nil, err

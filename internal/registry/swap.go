@@ -201,6 +201,7 @@ func (it *Item) as(k *kinds.Kind) (*Item, error) {
 	next := newItem(k, o, it.version)
 	next.size = uint32(k.Type().Size(o))
 	setResourceVersion(o, it.version)
+	next.filled = it.filled || k.Info().Trees && !k.Type().Equal(o, it.obj)
 	return next, nil
 }
 

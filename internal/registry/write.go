@@ -160,8 +160,12 @@ func (r *Resource) create(ctx context.Context, o kinds.Object, req *Request) (*I
 
 // creation returns the write of a new object after steps 2 and 3.
 func (r *Resource) creation(o kinds.Object, req *Request, applied bool) (w write, err error) {
+	o, filled, err := r.Kind.Settle(o)
+	if err != nil {
+		return w, err
+	}
 	m := o.GetObjectMeta()
-	w = write{key: key{m.Namespace, m.Name}, obj: o}
+	w = write{key: key{m.Namespace, m.Name}, obj: o, filled: filled}
 	if req.DryRun {
 		r.deriveUID(m)
 		w.answer, w.done = newItem(r.Kind, o, 0), true
@@ -184,7 +188,9 @@ func (r *Resource) prepareCreate(o kinds.Object, req *Request) error {
 	m := o.GetObjectMeta()
 	m.UID = r.newUID()
 	m.CreationTimestamp = meta.NewTime(r.st.now())
-	r.Kind.Conform(o)
+	if !r.Kind.KeepsVersion() {
+		r.Kind.Conform(o)
+	}
 	r.Kind.PrepareNew(req.asking.ctx, o)
 	if err := MatchNamespace(m, req.Namespace); err != nil {
 		return err
@@ -195,8 +201,12 @@ func (r *Resource) prepareCreate(o kinds.Object, req *Request) error {
 	if err := r.Kind.CheckWire(o, req.Version); err != nil {
 		return err
 	}
-	if errs := r.Kind.ValidateCreate(req.Version, o); len(errs) > 0 {
-		return errs.Status(r.Kind.GroupKind(), m.Name)
+	errs, err := r.validate(req, o, nil)
+	if err == nil && len(errs) > 0 {
+		err = errs.Status(r.Kind.GroupKind(), m.Name)
+	}
+	if err != nil {
+		return err
 	}
 	r.Kind.Warnings(o, nil, req.warn)
 	return nil
@@ -235,8 +245,8 @@ func (r *Resource) attempt(ctx context.Context, req Request, c Change) (write, e
 			return write{}, err
 		}
 		if current != nil {
-			check := r.Kind.CheckWire
-			if _, deletes := c.(deletion); deletes {
+			check := r.Kind.CheckUpdate
+			if _, deletes := c.(deletion); deletes || req.DryRun {
 				check = r.Kind.CheckWireAnew // as upstream, which finds it in storage and not in the watch cache
 			}
 			if err := check(current.obj, req.Version); err != nil {
@@ -291,6 +301,7 @@ type write struct {
 	size   int          // of obj
 	origin uint64       // of the request; set by the commit
 	done   bool         // there is nothing to commit
+	filled bool         // see Item
 	// graceOver reports that obj, a deleted object, is to be removed at once.
 	graceOver bool
 
@@ -311,14 +322,21 @@ func (r *Resource) replace(current *Item, o kinds.Object, req *Request, applied 
 	if err := r.mayWrite(o, current, req); err != nil {
 		return w, err
 	}
-	w = write{key: current.key(), old: current, obj: o}
+	o, filled, err := r.Kind.Settle(o)
+	if err != nil {
+		return w, err
+	}
+	w = write{key: current.key(), old: current, obj: o, filled: filled}
 	last := old.DeletionTimestamp != nil && !r.Kind.Holds(o) &&
 		(old.DeletionGracePeriodSeconds == nil || *old.DeletionGracePeriodSeconds == 0)
-	if !last && r.Kind.Type().Equal(o, current.obj) {
+	same := r.Kind.Type().Equal(o, current.obj)
+	if !last && same && !current.filled {
 		w.answer, w.done = current, true
 		return w, nil
 	}
-	m.ManagedFields = managers
+	if !same {
+		o.GetObjectMeta().ManagedFields = managers
+	}
 	if req.DryRun {
 		w.answer, w.done = newItem(r.Kind, o, current.version), true
 		return w, nil
@@ -355,7 +373,9 @@ func (r *Resource) createMissing(o kinds.Object, req *Request, applied bool) (w 
 
 // prepareUpdate does steps 2 and 3 of an update.
 func (r *Resource) prepareUpdate(current *Item, o kinds.Object, req *Request) (kinds.Object, error) {
-	r.Kind.Conform(o)
+	if !r.Kind.KeepsVersion() {
+		r.Kind.Conform(o)
+	}
 	m := o.GetObjectMeta()
 	if err := r.checkVersion(current, m, req); err != nil {
 		return nil, err
@@ -382,14 +402,12 @@ func (r *Resource) prepareUpdate(current *Item, o kinds.Object, req *Request) (k
 	if err := r.Kind.CheckWire(o, req.Version); err != nil {
 		return nil, err
 	}
-	var errs field.Errors
-	if partial {
-		errs = r.Kind.ValidateSubresource(req.Sub, req.Version, o, current.obj)
-	} else {
-		errs = r.Kind.ValidateUpdate(req.Version, o, current.obj)
+	errs, err := r.validate(req, o, current.obj)
+	if err == nil && len(errs) > 0 {
+		err = errs.Status(r.Kind.GroupKind(), m.Name)
 	}
-	if len(errs) > 0 {
-		return nil, errs.Status(r.Kind.GroupKind(), m.Name)
+	if err != nil {
+		return nil, err
 	}
 	if !partial {
 		r.Kind.Warnings(o, current.obj, req.warn)

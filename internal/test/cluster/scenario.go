@@ -22,6 +22,7 @@ func Scenarios() []Scenario {
 		{Name: "equivalent", play: equivalent},
 		{Name: "versions", play: versions},
 		{Name: "conversions", play: conversions},
+		{Name: "unreachable", play: unreachable},
 		{Name: "conditions", play: conditions},
 		{Name: "answers", play: answers},
 		{Name: "badvalidating", play: func(p *play) { badAnswers(p, validating) }},

@@ -16,42 +16,50 @@ import (
 	"github.com/kubecoord/kubecoord/store"
 )
 
-// columns returns the columns of a Table: the name, and the ones of the definition or the age.
-func columns(of []apiextensionsv1.CustomResourceColumnDefinition) []kinds.Column {
+// cell is the function of a cell, which gets the document of the object.
+type cell func(doc map[string]any, now time.Time) any
+
+// columns returns the columns of a Table: the name, and the ones of the definition or the age. cells returns the cells of a row, from
+// one document: there may be thousands of columns.
+func columns(of []apiextensionsv1.CustomResourceColumnDefinition) (out []kinds.Column, cells func(kinds.Object, time.Time) []any) {
 	doc := metav1.ObjectMeta{}.SwaggerDoc()
-	out := []kinds.Column{{
-		ColumnInfo: kinds.ColumnInfo{Name: "Name", Type: "string", Format: "name", Description: doc["name"]},
-		Cell:       func(o kinds.Object, _ time.Time) any { return o.GetObjectMeta().Name },
-	}}
+	out = []kinds.Column{{ColumnInfo: kinds.ColumnInfo{Name: "Name", Type: "string", Format: "name", Description: doc["name"]}}}
 	if len(of) == 0 {
 		of = []apiextensionsv1.CustomResourceColumnDefinition{{
 			Name: "Age", Type: "date", Description: doc["creationTimestamp"], JSONPath: ".metadata.creationTimestamp",
 		}}
 	}
+	var functions []cell
 	for _, c := range of {
 		if c.Description == "" {
 			c.Description = "Custom resource definition column (in JSONPath format): " + c.JSONPath
 		}
-		cell := value(c)
+		f := value(c)
 		if c.Type == "date" {
-			cell = age(c)
+			f = age(c)
 		}
+		functions = append(functions, f)
 		out = append(out, kinds.Column{
 			ColumnInfo: kinds.ColumnInfo{Name: c.Name, Type: c.Type, Format: c.Format, Description: c.Description, Priority: c.Priority},
-			Cell:       cell,
 		})
 	}
-	return out
+	return out, func(o kinds.Object, now time.Time) []any {
+		doc, row := document(o.(*store.Unstructured)), []any{o.GetObjectMeta().Name}
+		for _, f := range functions {
+			row = append(row, f(doc, now))
+		}
+		return row
+	}
 }
 
 // value returns the function of a cell, by upstream's converter of one column.
-func value(c apiextensionsv1.CustomResourceColumnDefinition) func(kinds.Object, time.Time) any {
+func value(c apiextensionsv1.CustomResourceColumnDefinition) cell {
 	convertor, err := tableconvertor.New([]apiextensionsv1.CustomResourceColumnDefinition{c})
-	return func(o kinds.Object, _ time.Time) any {
+	return func(doc map[string]any, _ time.Time) any {
 		if err != nil {
 			return nil
 		}
-		table, err := convertor.ConvertToTable(context.Background(), &unstructured.Unstructured{Object: document(o.(*store.Unstructured))}, nil)
+		table, err := convertor.ConvertToTable(context.Background(), &unstructured.Unstructured{Object: doc}, nil)
 		if err != nil || len(table.Rows) != 1 || len(table.Rows[0].Cells) != 2 {
 			return nil
 		}
@@ -61,14 +69,14 @@ func value(c apiextensionsv1.CustomResourceColumnDefinition) func(kinds.Object, 
 
 // age returns the function of a cell with the age of a date by the clock of the store, which upstream's converter does not
 // know.
-func age(c apiextensionsv1.CustomResourceColumnDefinition) func(kinds.Object, time.Time) any {
+func age(c apiextensionsv1.CustomResourceColumnDefinition) cell {
 	path := jsonpath.New(c.Name).AllowMissingKeys(true)
 	err := path.Parse(fmt.Sprintf("{%s}", c.JSONPath))
-	return func(o kinds.Object, now time.Time) any {
+	return func(doc map[string]any, now time.Time) any {
 		if err != nil {
 			return nil
 		}
-		results, err := path.FindResults(document(o.(*store.Unstructured)))
+		results, err := path.FindResults(doc)
 		if err != nil || len(results) == 0 || len(results[0]) == 0 {
 			return nil
 		}

@@ -44,7 +44,7 @@ func definitionDescriptor() kinds.Descriptor {
 		Group: definitionGroup, Name: definitionKind, Plural: "customresourcedefinitions",
 		ShortNames: []string{"crd", "crds"}, Categories: []string{"api-extensions"},
 		New:           func() kinds.Object { return new(store.Unstructured) },
-		ClusterScoped: true, Status: true, Native: true,
+		ClusterScoped: true, Status: true, Native: true, SlowValidation: true,
 		Versions: []kinds.Version{{
 			Name: "v1", Serializer: serializer{}, Validate: validateDefinition, ValidateStatus: validateDefinitionStatus,
 			Schema: publishedSchema(apiextensionsv1.CustomResourceDefinition{}.OpenAPIModelName(), reflect.TypeFor[apiextensionsv1.CustomResourceDefinition]()),

@@ -13,17 +13,17 @@
 //
 // Known differences from a real server:
 //
-//   - A write through a version that is not the stored one is validated, and its fields are tracked, after the conversion to the
-//     stored version and back. So a field that only the other version has gets no owner, and cannot be required there unless a
-//     webhook converts it.
 //   - The result of a conversion webhook is remembered for lists and watches, as a watch cache does, so the webhook is called less
 //     often. A get and a deletion always ask it.
-//   - A conversion webhook sees the body of a create before its namespace and uid are filled in, and its answer has a bound of 16 MiB.
+//   - The answer of a conversion webhook has a bound of 16 MiB.
 //   - A fork calls conversion webhooks as the API that it is a fork of.
 //   - Subresources and selectable fields are those of the stored version; columns and schemas are those of each version.
 //   - A version of a definition in the group of built-in kinds, which has no effect there and here, is not in discovery and OpenAPI.
 //   - The list kind is the kind and "List", whatever spec.names.listKind says.
-//   - A server-side apply of a Scale works; on a real server of version 1.36 it fails with 500 if it is forced.
+//   - A server-side apply of a Scale works; on a real server of version 1.36 it fails with 500 if it is forced, or if nobody owns the replicas.
+//
+// While a conversion webhook is away, an object with owners in two versions cannot be applied in either, and any other write removes
+// its managedFields: upstream has this mistake too, and clients must expect it.
 //
 // A kind is cheap until it is used: validators and CEL programs are compiled by the first write that needs them, once for
 // all stores that share the kind.

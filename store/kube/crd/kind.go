@@ -35,7 +35,7 @@ func kindOf(crd *apiextensionsv1.CustomResourceDefinition, calls *webhooks.Calls
 		Group: crd.Spec.Group, Name: names.Kind, Plural: names.Plural, Singular: names.Singular,
 		ShortNames: names.ShortNames, Categories: names.Categories,
 		New:           func() kinds.Object { return new(store.Unstructured) },
-		ClusterScoped: crd.Spec.Scope == apiextensionsv1.ClusterScoped,
+		ClusterScoped: crd.Spec.Scope == apiextensionsv1.ClusterScoped, KeepsVersion: true,
 	}
 	var compiledVersions []*crVersion
 	webhook := conversionsOf(crd, calls)
@@ -64,10 +64,10 @@ func kindOf(crd *apiextensionsv1.CustomResourceDefinition, calls *webhooks.Calls
 			if v.Subresources != nil && v.Subresources.Scale != nil {
 				d.Subresources = []kinds.Subresource{scaleOf(v.Subresources.Scale)}
 			}
-			d.Columns = columns(v.AdditionalPrinterColumns)
+			d.Columns, d.Cells = columns(v.AdditionalPrinterColumns)
 			d.SelectableFields = selectableFields(v.SelectableFields)
 		} else {
-			d.Versions[i].Columns = columns(v.AdditionalPrinterColumns)
+			d.Versions[i].Columns, d.Versions[i].Cells = columns(v.AdditionalPrinterColumns)
 		}
 	}
 	k, err := kinds.NewKind(d)

@@ -1,10 +1,16 @@
 package crd_test
 
 import (
+	"fmt"
+	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/kubecoord/kubecoord/store"
 )
 
 func TestColumnsAndSelectableFields(t *testing.T) {
@@ -79,4 +85,55 @@ func TestVersionsWithoutAConversion(t *testing.T) {
 	assert.Equal(t, []string{`FieldValueTypeInvalid spec.size: Invalid value: "string": spec.size in body must be of type integer: "string"`}, causes(doc))
 	code, doc = patch(beta, `{"size":"text"}`)
 	assert.Equal(t, 200, code, "%v", doc)
+}
+
+// TestDefaultsThatCameLaterAreStoredByTheNextWrite has what kube-apiserver 1.36.3 does with an object that was stored before its
+// definition got a default.
+func TestDefaultsThatCameLaterAreStoredByTheNextWrite(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := live(t, newStore(t, store.Options{}))
+		s.define(definition(`{type: object, properties: {a: {type: string}, later: {type: string}}}`))
+		version := func(code int, doc map[string]any) string {
+			require.Contains(t, []int{200, 201}, code, "%v", doc)
+			m := doc["metadata"].(map[string]any)
+			assert.Equal(t, 1.0, m["generation"])
+			return m["resourceVersion"].(string)
+		}
+		nothing := func() (int, map[string]any) {
+			return s.do("PATCH", thingsPath+"/t", `{}`, "Content-Type", "application/merge-patch+json")
+		}
+		first := version(s.do("POST", thingsPath, thing(`{"a":"x"}`)))
+		assert.Equal(t, first, version(nothing()))
+		code, doc := s.do("PATCH", definitionsPath+"/things.example.com",
+			`[{"op":"add","path":"/spec/versions/0/schema/openAPIV3Schema/properties/spec/properties/later/default","value":"yes"}]`, "Content-Type", "application/json-patch+json")
+		require.Equal(t, 200, code, "%v", doc)
+		synctest.Wait()
+		assert.Equal(t, first, version(s.do("GET", thingsPath+"/t", "")))
+		code, doc = nothing()
+		second := version(code, doc)
+		assert.NotEqual(t, first, second)
+		assert.Equal(t, map[string]any{"a": "x", "later": "yes"}, doc["spec"])
+		assert.Equal(t, second, version(nothing()))
+	})
+}
+
+// TestRowOfATableReadsTheObjectOnce counts what the cells of a row allocate: its metadata is not read for each of them.
+func TestRowOfATableReadsTheObjectOnce(t *testing.T) {
+	const labels, columns = 500, 40
+	var cols strings.Builder
+	for i := range columns {
+		fmt.Fprintf(&cols, "{name: c%d, type: %s, jsonPath: .spec.a},", i, []string{"string", "date"}[i%2])
+	}
+	o := &store.Unstructured{Content: map[string]any{"spec": map[string]any{"a": "x"}}}
+	o.Name, o.Labels = "t", map[string]string{}
+	for i := range labels {
+		o.Labels[fmt.Sprint("label-", i)] = "v"
+	}
+	text := strings.Replace(definition(`{type: object, properties: {a: {type: string}}}`), "storage: true,", "storage: true, additionalPrinterColumns: ["+cols.String()+"],", 1)
+	k := parse(t, text)[0].Registered()
+	row := k.Cells(o, 0, time.Time{})
+	require.Len(t, row, 1+columns)
+	assert.Equal(t, []any{"t", "x", "<invalid>"}, row[:3])
+	allocations := testing.AllocsPerRun(10, func() { k.Cells(o, 0, time.Time{}) })
+	assert.Less(t, allocations, 10.0*labels)
 }

@@ -62,6 +62,26 @@ func sortCauses(doc any) {
 	delete(status, "message")
 }
 
+// versions are the resourceVersions of the last two answers with one. A body may name them as $version
+// and $before: a write with $before is a conflict unless the write before it changed nothing.
+type versions struct{ version, before string }
+
+func (v *versions) in(r recorded.Request) recorded.Request {
+	r.Body = strings.NewReplacer("$version", v.version, "$before", v.before).Replace(r.Body)
+	return r
+}
+
+func (v *versions) see(doc any) {
+	of, _ := doc.(map[string]any)
+	if inner, ok := of["document"].(map[string]any); ok {
+		of = inner
+	}
+	m, _ := of["metadata"].(map[string]any)
+	if text, _ := m["resourceVersion"].(string); text != "" {
+		v.version, v.before = text, v.version
+	}
+}
+
 // TestProjects compares the answers to requests for objects of real projects with recorded ones.
 func TestProjects(t *testing.T) {
 	files, err := filepath.Glob("testdata/projects/*.requests")
@@ -80,8 +100,10 @@ func TestProjects(t *testing.T) {
 			want := strings.Split(string(data), recorded.Separator)
 			require.Len(t, want, len(all))
 			s := serve(t, parse(t, string(crd.ReadProject(t, name)))...)
+			var seen versions
 			for i, r := range all {
-				status, doc := send(t, r, &s.client, "http://server")
+				status, doc := send(t, seen.in(r), &s.client, "http://server")
+				seen.see(doc)
 				assert.Equal(t, want[i], normal(t, status, doc), "%d: %s %s\n%s", i+1, r.Method, r.Path, r.Body)
 			}
 		})
@@ -110,8 +132,10 @@ func record(t *testing.T, definition string, all []recorded.Request, file string
 	}()
 	time.Sleep(3 * time.Second) // a real server serves a new definition late
 	var answers []string
+	var seen versions
 	for _, r := range all {
-		status, doc := send(t, r, client, *recordFrom)
+		status, doc := send(t, seen.in(r), client, *recordFrom)
+		seen.see(doc)
 		answers = append(answers, normal(t, status, doc))
 	}
 	require.NoError(t, os.WriteFile(file, []byte(strings.Join(answers, recorded.Separator)), 0o644))

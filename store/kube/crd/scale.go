@@ -71,8 +71,28 @@ func scaleOf(of *apiextensionsv1.CustomResourceSubresourceScale) kinds.Subresour
 	replicas := fieldsOf(of.SpecReplicasPath)
 	return kinds.Subresource{
 		Name: "scale", Body: scaleKind(), Verbs: []string{"get", "patch", "update"}, Member: replicas,
-		Read: func(parent kinds.Object) (kinds.Object, error) { return readScale(parent.(*store.Unstructured), of) },
+		Read: func(parent kinds.Object) (kinds.Object, error) {
+			s, _, err := readScale(parent.(*store.Unstructured), of)
+			return s, err
+		},
+		Shows: func(parent kinds.Object) error {
+			_, found, err := readScale(parent.(*store.Unstructured), of)
+			if err == nil && !found {
+				err = meta.NewInternalError(fmt.Errorf("the spec replicas field %q does not exist", of.SpecReplicasPath))
+			}
+			return err
+		},
+		Start: func(parent kinds.Object) (kinds.Object, error) {
+			s, found, err := readScale(parent.(*store.Unstructured), of)
+			if err == nil && !found {
+				s.Spec.Replicas = noReplicas
+			}
+			return s, err
+		},
 		Write: func(parent, body kinds.Object) error {
+			if body.(*scaleBody).Spec.Replicas == noReplicas {
+				return meta.NewBadRequest("the spec replicas field %q cannot be empty", of.SpecReplicasPath)
+			}
 			u := parent.(*store.Unstructured)
 			if u.Content == nil {
 				u.Content = map[string]any{}
@@ -82,20 +102,20 @@ func scaleOf(of *apiextensionsv1.CustomResourceSubresourceScale) kinds.Subresour
 	}
 }
 
-// readScale returns the scale of an object.
-func readScale(u *store.Unstructured, of *apiextensionsv1.CustomResourceSubresourceScale) (*scaleBody, error) {
+// noReplicas are the replicas that an update begins with if the object has none.
+const noReplicas = math.MinInt32
+
+// readScale returns the scale of an object, and reports whether the object has replicas.
+func readScale(u *store.Unstructured, of *apiextensionsv1.CustomResourceSubresourceScale) (s *scaleBody, found bool, err error) {
 	spec, found, err := unstructured.NestedInt64(u.Content, fieldsOf(of.SpecReplicasPath)...)
 	if err != nil {
-		return nil, err
-	}
-	if !found {
-		return nil, meta.NewInternalError(fmt.Errorf("the spec replicas field %q does not exist", of.SpecReplicasPath))
+		return nil, false, err
 	}
 	status, _, err := unstructured.NestedInt64(u.Content, fieldsOf(of.StatusReplicasPath)...)
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
-	s := &scaleBody{
+	s = &scaleBody{
 		ObjectMeta: meta.ObjectMeta{
 			Name: u.Name, Namespace: u.Namespace, UID: u.UID, ResourceVersion: u.ResourceVersion, CreationTimestamp: u.CreationTimestamp,
 		},
@@ -104,7 +124,7 @@ func readScale(u *store.Unstructured, of *apiextensionsv1.CustomResourceSubresou
 	if p := of.LabelSelectorPath; p != nil && *p != "" {
 		s.Status.Selector, _, err = unstructured.NestedString(u.Content, fieldsOf(*p)...)
 	}
-	return s, err
+	return s, found, err
 }
 
 // checkScale validates the fields of the scale subresource (upstream: registry/customresource, validator.go). spec is false

@@ -7,6 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	kjson "sigs.k8s.io/json"
 
+	"github.com/kubecoord/kubecoord/internal/codec"
 	"github.com/kubecoord/kubecoord/internal/kinds"
 	"github.com/kubecoord/kubecoord/store"
 )
@@ -59,10 +60,12 @@ func (serializer) AppendProto(dst []byte, doc map[string]any) ([]byte, error) {
 // HasProto implements kinds.Serializer.
 func (serializer) HasProto() bool { return true }
 
-// tree returns a definition as a document.
+// tree returns a definition as a document. The floats of its Go type that have the value of an integer are integers, as in a body.
 func tree(crd *apiextensionsv1.CustomResourceDefinition) (map[string]any, error) {
 	crd.TypeMeta = metav1.TypeMeta{Kind: definitionKind, APIVersion: definitionVersion}
-	return runtime.DefaultUnstructuredConverter.ToUnstructured(crd)
+	doc, err := runtime.DefaultUnstructuredConverter.ToUnstructured(crd)
+	codec.NormalTree(doc)
+	return doc, err
 }
 
 // definitionOf returns a stored definition as a value of its Go type, without managedFields.

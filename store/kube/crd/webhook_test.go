@@ -115,6 +115,72 @@ func TestWebhookConvertsBetweenVersions(t *testing.T) {
 	assert.Equal(t, 200, code)
 }
 
+// A write is validated in the version of its request, and converted only to be stored.
+func TestInvalidObjectsAreNotConverted(t *testing.T) {
+	var broken atomic.Bool
+	var calls atomic.Int32
+	h := rename(t, &broken)
+	s := serve(t, parse(t, withWebhook(converter(t, func(w http.ResponseWriter, r *http.Request) {
+		calls.Add(1)
+		h(w, r)
+	})))...)
+	const beta = "/apis/example.com/v1beta1/things"
+	thing := func(name, spec string) string {
+		return `{"apiVersion":"example.com/v1beta1","kind":"Thing","metadata":{"name":"` + name + `"},"spec":` + spec + `}`
+	}
+	code, doc := s.do("POST", beta, thing("t", `{"length":1}`))
+	require.Equal(t, 201, code, "%v", doc)
+	require.Positive(t, calls.Load())
+	calls.Store(0)
+	broken.Store(true)
+	tooLong := "FieldValueInvalid spec.length: Invalid value: 10: spec.length in body should be less than or equal to 9"
+	for _, row := range []struct{ method, path, mediaType, body, want string }{
+		{"POST", beta, "application/json", thing("u", `{"length":10}`), tooLong},
+		{"POST", beta + "?dryRun=All", "application/json", thing("u", `{"length":10}`), tooLong},
+		{"POST", beta, "application/yaml", thing("u", `{"length":10}`), tooLong},
+		{"POST", beta, "application/json", thing("A_b", `{"length":1}`), "FieldValueInvalid metadata.name: Invalid value: \"A_b\": a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')"},
+		{"PATCH", beta + "/u?fieldManager=m", "application/apply-patch+yaml", thing("u", `{"length":10}`), tooLong},
+	} {
+		code, doc := s.do(row.method, row.path, row.body, "Content-Type", row.mediaType)
+		assert.Equal(t, 422, code, "%s %s: %v", row.method, row.path, doc)
+		assert.Equal(t, []string{row.want}, causes(doc))
+	}
+	assert.Zero(t, calls.Load())
+
+	broken.Store(false)
+	_, doc = s.do("GET", beta+"/t", "")
+	version := doc["metadata"].(map[string]any)["resourceVersion"].(string)
+	for _, row := range []struct{ method, mediaType, body string }{
+		{"PUT", "application/json", strings.Replace(thing("t", `{"length":10}`), `"name"`, `"resourceVersion":"`+version+`","name"`, 1)},
+		{"PATCH", "application/merge-patch+json", `{"spec":{"length":10}}`},
+		{"PATCH", "application/json-patch+json", `[{"op":"replace","path":"/spec/length","value":10}]`},
+		{"PATCH", "application/apply-patch+yaml", thing("t", `{"length":10}`)},
+	} {
+		query := "?fieldManager=m"
+		if row.mediaType == "application/apply-patch+yaml" {
+			query += "&force=true"
+		}
+		code, doc := s.do(row.method, beta+"/t"+query, row.body, "Content-Type", row.mediaType)
+		assert.Equal(t, 422, code, "%s %s: %v", row.method, row.mediaType, doc)
+		assert.Equal(t, []string{tooLong}, causes(doc))
+	}
+}
+
+// Lists and watches share the result of a conversion, which a writer must not change.
+func TestConvertedObjectsShareNoMemory(t *testing.T) {
+	var broken atomic.Bool
+	k := parse(t, withWebhook(renamer(t, &broken)))[0].Registered()
+	o := &store.Unstructured{Content: map[string]any{"spec": map[string]any{"size": int64(5)}}}
+	o.Name, o.Labels = "t", map[string]string{"a": "b"}
+	converted := func() *store.Unstructured { return k.Wire(o, 1).(*store.Unstructured) }
+	first := converted()
+	require.Equal(t, map[string]any{"length": int64(5)}, first.Content["spec"])
+	first.Content["spec"].(map[string]any)["length"], first.Labels["a"] = int64(6), "c"
+	first.Content["more"] = true
+	assert.Equal(t, map[string]any{"spec": map[string]any{"length": int64(5)}}, converted().Content)
+	assert.Equal(t, map[string]string{"a": "b"}, converted().Labels)
+}
+
 // The steps of a webhook that does what it must not are compared with a real server in internal/test/cluster.
 
 func TestGetAsksTheWebhookAgain(t *testing.T) {

@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/kubecoord/kubecoord/internal/codec"
 	"github.com/kubecoord/kubecoord/internal/kinds"
 	"github.com/kubecoord/kubecoord/store"
 	"github.com/kubecoord/kubecoord/store/meta"
@@ -86,6 +87,7 @@ func contentOf(obj runtime.Object) (map[string]any, error) {
 	delete(content, "apiVersion")
 	delete(content, "kind")
 	delete(content, "metadata")
+	codec.NormalTree(content) // a float of an integer's value is stored as an integer
 	return content, err
 }
 

@@ -86,7 +86,7 @@ func tree(o runtime.Object) (map[string]any, error) {
 	return runtime.DefaultUnstructuredConverter.ToUnstructured(o)
 }
 
-// stored returns an object in a version in the stored form, with defaults, and without the members that its kind does not have.
+// stored returns an object in a version as a write has it, with defaults, and without the members that its kind does not have.
 func stored(k *kinds.Kind, version int, o runtime.Object) (kinds.Object, error) {
 	doc, err := tree(o)
 	if err == nil && !k.Info().Native {
@@ -99,11 +99,7 @@ func stored(k *kinds.Kind, version int, o runtime.Object) (kinds.Object, error) 
 	if err != nil {
 		return nil, err
 	}
-	t := kinds.Target{Kind: k, Version: version}
-	if err := t.CheckBody(out); err != nil {
-		return nil, err
-	}
-	return t.FromWire(out), nil
+	return kinds.Target{Kind: k, Version: version}.FromWire(out), nil
 }
 
 // dropMalformed removes the members of the metadata of a custom resource that have a wrong type.
