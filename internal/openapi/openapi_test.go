@@ -160,6 +160,42 @@ func TestKindsOfUsersAreNamedAfterTheirGroup(t *testing.T) {
 	at(t, decode(t, api.V2().JSON()), "definitions", "com.example.sync.v1alpha1.BarrierSpec")
 }
 
+// note is a kind with descriptions.
+type note struct {
+	meta.TypeMeta   `json:",inline" description:"A note."`
+	meta.ObjectMeta `json:"metadata" description:"About the note."`
+	Text            string    `json:"text" description:"The text."`
+	Page            *int32    `json:"page,omitempty" description:"The page."`
+	Spec            noteSpec  `json:"spec" description:"What is wanted."`
+	More            *noteSpec `json:"more,omitempty" description:"What else is wanted."`
+}
+
+type noteSpec struct {
+	Lines []string `json:"lines,omitempty" description:"The lines."`
+}
+
+// Bodies of custom kinds must have kind and apiVersion.
+func TestDescriptionsAreThoseOfTheGoType(t *testing.T) {
+	kind := store.MustKind(store.Descriptor[note]{Group: "example.com", Name: "Note", Versions: []store.Version[note]{{Name: "v1"}}})
+	schemas := at(t, decode(t, coordination(t, kind).V3("apis/example.com/v1").JSON()), "components", "schemas")
+	for name, want := range map[string]map[string]any{
+		"com.example.v1.Note": {
+			"": "A note.", "metadata": "About the note.", "text": "The text.", "page": "The page.", "spec": "What is wanted.", "more": "What else is wanted.",
+			"kind":       "The type of the object in CamelCase. Cannot be changed.",
+			"apiVersion": `The group and the version of the type, as "group/version", or just the version for the core group.`,
+		},
+		"com.example.v1.noteSpec": {"": nil, "lines": "The lines."},
+	} {
+		for member, text := range want {
+			def := at(t, schemas, name).(tree)
+			if member != "" {
+				def = at(t, def, "properties", member).(tree)
+			}
+			assert.Equal(t, text, def["description"], "%s.%s", name, member)
+		}
+	}
+}
+
 func TestSchemasFollowGoTypes(t *testing.T) {
 	schemas := at(t, decode(t, coordination(t, barriers()).V3("apis/sync.example.com/v1").JSON()), "components", "schemas")
 	spec := at(t, schemas, "com.example.sync.v1.BarrierSpec")

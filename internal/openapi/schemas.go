@@ -159,7 +159,7 @@ func (c *collector) define(name string, t *codec.Type, gv GroupVersion) {
 // required, unless it is a struct.
 func (c *collector) fill(def object, t *codec.Type, gv GroupVersion, words object) {
 	def["type"] = "object"
-	def.describe(words.description())
+	def.describe(cmp.Or(words.description(), t.Description))
 	if t.Rest != nil {
 		def[openExtension] = true
 	}
@@ -189,10 +189,11 @@ func (c *collector) member(f *codec.Field, gv GroupVersion, words object) object
 	if f.ListMapKeys != nil {
 		o["x-kubernetes-list-map-keys"] = f.ListMapKeys
 	}
+	o.describe(cmp.Or(words.description(), f.Description))
 	if f.Pointer {
 		return o
 	}
-	o.describe(cmp.Or(words.description(), commonNote(f.Name, f.Type.GoType())))
+	o.describe(cmp.Or(o.description(), commonNote(f.Name, f.Type.GoType())))
 	switch {
 	case f.Type.Kind == codec.Struct:
 		o["default"] = object{}
