@@ -135,7 +135,7 @@ func Kinds() []store.AnyKind {
 // Endpoints are always the ones of Kinds: opts.Kinds must not have others.
 func New(st *store.Store, opts Options) *API {
 	a := &API{st: (*registry.Store)(st)}
-	s, err := newServed(append(Kinds(), opts.Kinds...), a.st.Now)
+	s, err := newServed(nil, append(Kinds(), opts.Kinds...), a.st.Now())
 	if err != nil {
 		panic(err.Error())
 	}

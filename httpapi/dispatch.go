@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/kubecoord/kubecoord/internal/kinds"
 	"github.com/kubecoord/kubecoord/internal/validate"
 	"github.com/kubecoord/kubecoord/store/meta"
 )
@@ -55,6 +56,8 @@ func (c *call) subVerb() (verb func(*call) error, streams bool, err error) {
 	switch {
 	case c.name == "" || c.req.Method == http.MethodHead || !slices.Contains(c.sub.Verbs, name):
 		err = c.notSupported()
+	case c.sub.Connect != nil:
+		verb = (*call).connect
 	case name == "get":
 		verb = (*call).get
 	case name == "update":
@@ -65,6 +68,24 @@ func (c *call) subVerb() (verb func(*call) error, streams bool, err error) {
 		verb = (*call).createSub
 	}
 	return verb, false, err
+}
+
+// connect answers a request that a real server passes on to a kubelet.
+func (c *call) connect() error {
+	err := c.checkNames()
+	if err == nil {
+		err = c.sub.Connect(c.name, func() (kinds.Object, error) {
+			it, err := c.resource().Get(c.context(), c.namespace, c.name, "")
+			if err != nil {
+				return nil, err
+			}
+			return it.Stored(), nil
+		}, c.req.URL.Query())
+	}
+	if err == nil {
+		c.WriteHeader(http.StatusNoContent)
+	}
+	return err
 }
 
 // readsMany reports whether the request is a list or a watch.

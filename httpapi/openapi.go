@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -22,20 +23,28 @@ import (
 // handler and handler3). Query: hash, timeout. Known difference: an Accept header without a media type
 // is answered 406; a real server answers an empty 200.
 
-// openAPI holds the documents of an API by path, and the index of version 3.
+// openAPI has the documents of an API by path, and the index of version 3. A document is made when a client asks for it.
 type openAPI struct {
 	byPath map[string]*openAPIDocument
-	index  []byte
+	native []*endpoint // the kinds that the documents of other group versions may refer to
+	index  func() []byte
 }
 
-// openAPIDocument is one document in its two formats.
+// openAPIDocument is one document. The states of the kinds in which it is the same share it.
 type openAPIDocument struct {
-	path     string
-	version  string // of OpenAPI: "v2" or "v3"
-	json     []byte
+	path    string
+	version string      // of OpenAPI: "v2" or "v3"
+	of      []*endpoint // of its group version
+	changed time.Time
+	// content is made at the first call, and so is protobuf, from a tree that is made again: it takes more memory than both.
+	content  func() openAPIContent
 	protobuf func() []byte
-	tag      string // a hash of the document, the same for both formats
-	built    time.Time
+}
+
+// openAPIContent is a document in JSON, and a hash of it, which both formats have.
+type openAPIContent struct {
+	json []byte
+	tag  string
 }
 
 // The paths of the document of version 2, and of the index of version 3.
@@ -44,37 +53,83 @@ const (
 	openAPIV3 = "/openapi/v3"
 )
 
-// buildOpenAPI builds the documents. now is their time.
-func (s *served) buildOpenAPI(now time.Time) *openAPI {
+// newOpenAPI returns the documents of a state of the kinds. Documents of before, if it is not nil, that stay as they are are shared.
+func (s *served) newOpenAPI(before *openAPI, now time.Time) *openAPI {
+	o := &openAPI{byPath: map[string]*openAPIDocument{}}
+	var all []*endpoint
+	for _, g := range s.groups {
+		for _, v := range g.versions {
+			all = append(all, v.endpoints...)
+		}
+	}
+	o.native = slices.DeleteFunc(slices.Clone(all), func(e *endpoint) bool { return !e.Info.Native })
+	if before == nil || !slices.Equal(o.native, before.native) {
+		before = &openAPI{}
+	}
+	native := o.native
+	add := func(name string, of []*endpoint) {
+		path := openAPIV3 + "/" + name
+		if have := before.byPath[path]; have != nil && slices.Equal(have.of, of) {
+			o.byPath[path] = have
+			return
+		}
+		o.byPath[path] = newOpenAPIDocument(path, "v3", of, now, func() openapi.Document { return describe(of, native).V3(name) })
+	}
+	for _, name := range []string{"api", "apis", "version"} {
+		add(name, nil)
+	}
+	for _, g := range s.groups {
+		for _, v := range g.versions {
+			add(strings.TrimPrefix(v.root, "/"), v.endpoints)
+		}
+		if g.name != "" && len(g.versions) > 0 {
+			add(strings.TrimPrefix(g.root, "/"), nil)
+		}
+	}
+	o.index = sync.OnceValue(o.makeIndex)
+	o.byPath[openAPIV2] = newOpenAPIDocument(openAPIV2, "v2", all, now, func() openapi.Document { return describe(all, nil).V2() })
+	return o
+}
+
+func newOpenAPIDocument(path, version string, of []*endpoint, now time.Time, make func() openapi.Document) *openAPIDocument {
+	return &openAPIDocument{
+		path: path, version: version, of: of, changed: now,
+		content: sync.OnceValue(func() openAPIContent {
+			data := make().JSON()
+			return openAPIContent{data, fmt.Sprintf("%X", sha512.Sum512(data))}
+		}),
+		protobuf: sync.OnceValue(func() []byte { return make().Protobuf() }),
+	}
+}
+
+// makeIndex returns the index of version 3, which has the hashes of all documents.
+func (o *openAPI) makeIndex() []byte {
 	type link struct {
 		URL string `json:"serverRelativeURL"`
 	}
-	out, links, described := &openAPI{byPath: map[string]*openAPIDocument{}}, map[string]link{}, s.describe()
-	add := func(path, version string, doc openapi.Document) *openAPIDocument {
-		d := &openAPIDocument{path: path, version: version, json: doc.JSON(), protobuf: sync.OnceValue(doc.Protobuf), built: now}
-		d.tag = fmt.Sprintf("%X", sha512.Sum512(d.json))
-		out.byPath[path] = d
-		return d
+	links := map[string]link{}
+	for path, d := range o.byPath {
+		if name, ok := strings.CutPrefix(path, openAPIV3+"/"); ok {
+			links[name] = link{d.link()}
+		}
 	}
-	add(openAPIV2, "v2", described.V2())
-	for name, doc := range described.V3() {
-		links[name] = link{add(openAPIV3+"/"+name, "v3", doc).link()}
-	}
-	out.index = mustJSON(map[string]any{"paths": links})
-	return out
+	return mustJSON(map[string]any{"paths": links})
 }
 
-// describe describes the API to package openapi.
-func (s *served) describe() openapi.API {
+// describe describes kinds to package openapi: those that documents are about, and others.
+func describe(of, others []*endpoint) openapi.API {
 	out := openapi.API{Version: serverGitVersion}
-	for _, g := range s.groups {
-		for _, v := range g.versions {
-			gv := openapi.GroupVersion{GroupVersion: v.GroupVersion}
-			for _, e := range v.endpoints {
-				gv.Resources = append(gv.Resources, e.describe())
-			}
-			out.GroupVersions = append(out.GroupVersions, gv)
+	for i, e := range slices.Concat(of, others) {
+		if i >= len(of) && slices.Contains(of, e) {
+			continue
 		}
+		gv, _ := meta.ParseGroupVersion(e.APIVersion)
+		at := slices.IndexFunc(out.GroupVersions, func(have openapi.GroupVersion) bool { return have.GroupVersion == gv })
+		if at < 0 {
+			at = len(out.GroupVersions)
+			out.GroupVersions = append(out.GroupVersions, openapi.GroupVersion{GroupVersion: gv})
+		}
+		out.GroupVersions[at].Resources = append(out.GroupVersions[at].Resources, e.describe())
 	}
 	return out
 }
@@ -99,7 +154,7 @@ func (e *endpoint) describe() openapi.Resource {
 
 // link returns the URL of the document with its hash.
 func (d *openAPIDocument) link() string {
-	u := url.URL{Path: d.path, RawQuery: url.Values{"hash": {d.tag}}.Encode()}
+	u := url.URL{Path: d.path, RawQuery: url.Values{"hash": {d.content().tag}}.Encode()}
 	return u.String()
 }
 
@@ -112,7 +167,7 @@ func (d *openAPIDocument) negotiate(accept string) (mediaType string, data []byt
 		}
 		switch cl.SubType {
 		case "json", "*":
-			return typeJSON, d.json, true
+			return typeJSON, d.content().json, true
 		case prefix + d.version + "@v1.0+protobuf", prefix + d.version + ".v1.0+protobuf":
 			// Clients ask with "@", which is not allowed in a media type.
 			return "application/" + prefix + d.version + ".v1.0+protobuf", d.protobuf(), true
@@ -140,18 +195,19 @@ func (c *call) openAPI() {
 		c.WriteHeader(http.StatusNotAcceptable)
 		return
 	}
+	tag := d.content().tag
 	h.Set("Content-Type", mediaType)
 	if hash := c.param("hash"); hash != "" && d.version == "v3" {
-		if hash != d.tag {
-			h.Set("Etag", strconv.Quote(d.tag))
+		if hash != tag {
+			h.Set("Etag", strconv.Quote(tag))
 			http.Redirect(c, c.req, d.link(), http.StatusMovedPermanently)
 			return
 		}
 		h.Set("Cache-Control", "public, immutable")
 		h.Set("Expires", c.api.st.Now().AddDate(1, 0, 0).UTC().Format(http.TimeFormat))
 	}
-	h.Set("Etag", strconv.Quote(d.tag))
-	c.serveContent(d.built, data)
+	h.Set("Etag", strconv.Quote(tag))
+	c.serveContent(d.changed, data)
 }
 
 // serveContent answers with a document, or with ranges of it. Each range costs a header, so more
@@ -177,5 +233,5 @@ func (c *call) openAPIIndex() {
 		c.req = c.req.Clone(c.req.Context())
 		c.req.Header.Del("If-Modified-Since")
 	}
-	c.serveContent(now, c.served.openAPI().index)
+	c.serveContent(now, c.served.openAPI().index())
 }

@@ -26,8 +26,9 @@ type served struct {
 	changed time.Time // when it replaced another state, or zero
 }
 
-// newServed returns the state with these kinds, each once. now is the time of the OpenAPI documents.
-func newServed(all []store.AnyKind, now func() time.Time) (*served, error) {
+// newServed returns the state with these kinds, each once. now is the time of the OpenAPI documents that are not those of before,
+// which may be nil.
+func newServed(before *openAPI, all []store.AnyKind, now time.Time) (*served, error) {
 	s := &served{kinds: make([]store.AnyKind, 0, len(all))}
 	registered := make([]*kinds.Kind, 0, len(all))
 	for _, k := range all {
@@ -45,7 +46,7 @@ func newServed(all []store.AnyKind, now func() time.Time) (*served, error) {
 	}
 	s.sort()
 	s.scheme = kinds.NewScheme(registered...)
-	s.openAPI = sync.OnceValue(func() *openAPI { return s.buildOpenAPI(now()) })
+	s.openAPI = sync.OnceValue(func() *openAPI { return s.newOpenAPI(before, now) })
 	return s, nil
 }
 
@@ -168,7 +169,7 @@ func (a *API) changeKinds(ctx context.Context, added []store.AnyKind, next func(
 	if err != nil {
 		return err
 	}
-	after, err := newServed(all, a.st.Now)
+	after, err := newServed(before.openAPI(), all, a.st.Now())
 	if err != nil {
 		return err
 	}

@@ -1,6 +1,7 @@
 package store_test
 
 import (
+	"io"
 	"strings"
 	"testing"
 	"time"
@@ -12,6 +13,7 @@ import (
 	"github.com/kubecoord/kubecoord/internal/registry"
 	"github.com/kubecoord/kubecoord/store"
 	"github.com/kubecoord/kubecoord/store/field"
+	"github.com/kubecoord/kubecoord/store/fixture"
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
@@ -240,6 +242,12 @@ func TestStoreTakesOneKindForEachName(t *testing.T) {
 	kind.In(st)
 	assert.NotPanics(t, func() { kind.In(st); kind.In(newStore(t)) }, "a kind may be in many stores")
 	assert.PanicsWithValue(t, "store: two kinds for widgets.example.com", func() { newWidgetKind().In(st) })
+	other := newWidgetKind()
+	assert.Zero(t, st.Len(other))
+	changes, complete := st.History(other)
+	assert.Empty(t, changes)
+	assert.False(t, complete)
+	assert.EqualError(t, fixture.Dump(io.Discard, st, fixture.DumpOptions{Kinds: []store.AnyKind{other}}), "fixture: store: two kinds for widgets.example.com")
 }
 
 // refusal returns the error of a descriptor, which MustKind panics with.

@@ -85,8 +85,9 @@ func (st *Store) Clock() clock.Clock { return st.registry().Clock() }
 // etcd, which counts itself.
 func (st *Store) Advance(version uint64) error { return st.registry().Restore(nil, version) }
 
-// Len returns how many objects of a kind the store has.
-func (st *Store) Len(kind AnyKind) int { return st.registry().Resource(kind.Registered()).Len() }
+// Len returns how many objects of a kind the store has. It is 0 for a kind that the store does not have, such as one that
+// another has replaced.
+func (st *Store) Len(kind AnyKind) int { return st.registry().Len(kind.Registered()) }
 
 // Size returns the bytes of all objects, as Options.Quota counts them. It is 0 for a store on etcd.
 func (st *Store) Size() int64 { return st.registry().Size() }
@@ -104,9 +105,13 @@ type Change struct {
 }
 
 // History returns the changes of a kind that the store still has, the oldest first. complete reports whether none is
-// missing.
+// missing. A kind that another has replaced has no history.
 func (st *Store) History(kind AnyKind) (changes []Change, complete bool) {
-	past, complete := st.registry().Resource(kind.Registered()).History()
+	r, err := st.registry().Find(kind.Registered())
+	if err != nil {
+		return nil, false
+	}
+	past, complete := r.History()
 	for _, p := range past {
 		changes = append(changes, Change{p.Type, p.At, p.New.Namespace(), p.New.Name(), p.Version, p.New.Wire(0)})
 	}

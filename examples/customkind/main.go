@@ -18,7 +18,7 @@ import (
 
 // Barrier lets a number of parties wait for each other.
 type Barrier struct {
-	meta.TypeMeta   `json:",inline"`
+	meta.TypeMeta   `json:",inline" description:"A barrier that several parties wait at."`
 	meta.ObjectMeta `json:"metadata" protobuf:"1"`
 	Spec            BarrierSpec   `json:"spec" protobuf:"2"`
 	Status          BarrierStatus `json:"status,omitzero" protobuf:"3"`
@@ -27,7 +27,7 @@ type Barrier struct {
 // BarrierSpec is the desired state.
 type BarrierSpec struct {
 	// Parties is how many must arrive, at least 1.
-	Parties int32 `json:"parties" protobuf:"1"`
+	Parties int32 `json:"parties" protobuf:"1" description:"How many must arrive, at least 1."`
 	// Details is JSON of any form for the parties. As it has no protobuf number,
 	// barriers are served in JSON and YAML alone.
 	Details json.RawMessage `json:"details,omitempty"`

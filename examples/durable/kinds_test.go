@@ -42,6 +42,12 @@ func TestKilledServerKeepsTheObjectsOfAllKinds(t *testing.T) {
 	}
 	assert.Contains(t, before[backups+"/a"], `"spec":{"keep":3}`)
 
+	code, metrics := client.do(t, "GET", "/metrics", "")
+	assert.Equal(t, 200, code)
+	for _, resource := range []string{`group="",resource="configmaps"} 1`, `group="example.com",resource="backups"} 1`, `group="example.com",resource="restores"} 1`} {
+		assert.Contains(t, metrics, "apiserver_resource_objects{"+resource+"\n")
+	}
+
 	p.kill()
 	startServer(t, args...)
 	for _, path := range paths {

@@ -1,12 +1,17 @@
 package main
 
 import (
+	"bufio"
 	"flag"
+	"io"
 	"net/http"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -25,6 +30,81 @@ spec:
   names: {plural: gadgets, kind: Gadget}
   versions: [{name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object}}}]
 `
+
+// asServer makes the binary of the tests the server itself.
+const asServer = "KUBE_AS_SERVER"
+
+func TestMain(m *testing.M) {
+	if os.Getenv(asServer) != "" {
+		main()
+		return
+	}
+	os.Exit(m.Run())
+}
+
+// start starts the server in a process, and returns its URL.
+func start(t *testing.T, args ...string) string {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), os.Args[0], append([]string{"-listen", "127.0.0.1:0"}, args...)...)
+	cmd.Env = append(os.Environ(), asServer+"=yes")
+	out, err := cmd.StdoutPipe()
+	require.NoError(t, err)
+	require.NoError(t, cmd.Start())
+	t.Cleanup(func() { cmd.Process.Kill(); cmd.Wait() })
+	lines := bufio.NewReader(out)
+	line, err := lines.ReadString('\n')
+	require.NoError(t, err)
+	go io.Copy(io.Discard, lines)
+	return strings.TrimPrefix(strings.TrimSpace(line), "serving on ")
+}
+
+func do(t *testing.T, method, url, body string) (int, string) {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), method, url, strings.NewReader(body))
+	require.NoError(t, err)
+	req.Header.Set("Content-Type", "application/yaml")
+	resp, err := http.DefaultClient.Do(req)
+	require.NoError(t, err)
+	defer resp.Body.Close()
+	data, err := io.ReadAll(resp.Body)
+	require.NoError(t, err)
+	return resp.StatusCode, string(data)
+}
+
+func TestMetricsWithEveryFlag(t *testing.T) {
+	dir := t.TempDir()
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "gadgets.yaml"), []byte(gadgets), 0o600))
+	for _, kinds := range []string{"-kinds=client-go", "-kinds="} {
+		for _, cluster := range []string{"-cluster=false", "-cluster"} {
+			for _, debug := range []string{"-debug=false", "-debug"} {
+				for _, crds := range []string{"-crds=", "-crds=" + dir} {
+					t.Run(kinds+" "+cluster+" "+debug+" "+crds[:min(len(crds), 7)], func(t *testing.T) {
+						url := start(t, kinds, cluster, debug, crds)
+						code, text := do(t, "POST", url+"/apis/apiextensions.k8s.io/v1/customresourcedefinitions", strings.ReplaceAll(gadgets, "adget", "izmo"))
+						require.Equal(t, 201, code, text)
+						require.Eventually(t, func() bool {
+							code, _ := do(t, "GET", url+"/apis/example.com/v1/gizmos", "")
+							return code == 200
+						}, time.Minute, 10*time.Millisecond)
+						code, text = do(t, "POST", url+"/apis/example.com/v1/namespaces/default/gizmos", "apiVersion: example.com/v1\nkind: Gizmo\nmetadata: {name: a}\n")
+						require.Equal(t, 201, code, text)
+						code, text = do(t, "GET", url+"/metrics", "")
+						require.Equal(t, 200, code, text)
+						objects := func(group, resource string) string {
+							return `apiserver_resource_objects{group="` + group + `",resource="` + resource + `"} `
+						}
+						assert.Contains(t, text, objects("example.com", "gizmos")+"1\n")
+						assert.Contains(t, text, objects("coordination.k8s.io", "leases")+"0\n")
+						assert.Equal(t, crds != "-crds=", strings.Contains(text, objects("example.com", "gadgets")+"0\n"))
+						assert.Equal(t, cluster == "-cluster", strings.Contains(text, objects("", "namespaces")+"4\n"))
+						assert.Equal(t, kinds != "-kinds=", strings.Contains(text, objects("", "serviceaccounts")+"0\n"))
+						assert.Regexp(t, `apiserver_request_total\{verb="POST",dry_run="",group="example.com",version="v1",resource="gizmos",.*,code="201"\} 1\n`, text)
+					})
+				}
+			}
+		}
+	}
+}
 
 func parse(t *testing.T, args ...string) (*kinds.Flags, error) {
 	t.Helper()

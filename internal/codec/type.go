@@ -44,6 +44,8 @@ type Type struct {
 	Elem *Type
 	// Atomic marks an object that has one owner as a whole.
 	Atomic bool
+	// Description is what clients are told about a Struct.
+	Description string
 	// Schema is where the type of a tree comes from. Such a type has no Go type.
 	Schema *schema.Schema
 	// AsField has the list type of a tree that is a list, where it is not a member.
@@ -91,6 +93,8 @@ type Field struct {
 	// identify an item of a "map".
 	ListType    string
 	ListMapKeys []string
+	// Description is what clients are told about the member.
+	Description string
 	// Number is the field number in the protobuf form, or 0 if the field is not in it.
 	Number int
 	// Property is where the member of a tree comes from, and Default the value of one that is left out, or nil.
@@ -426,6 +430,7 @@ func (c *compiler) addFields(t *Type, goType reflect.Type, offset uintptr) {
 			c.addRest(t, sf, offset)
 			continue
 		case embedded && sf.Type.Kind() == reflect.Struct:
+			t.Description = cmp.Or(t.Description, sf.Tag.Get("description"))
 			c.addFields(t, sf.Type, offset+sf.Offset)
 			continue
 		case embedded:
@@ -481,6 +486,7 @@ func (c *compiler) readTags(f *Field, sf reflect.StructField, name, options stri
 			c.failHere("got JSON option \"string\", want omitempty, omitzero or inline")
 		}
 	}
+	f.Description = sf.Tag.Get("description")
 	f.PatchStrategy, f.PatchMergeKey = sf.Tag.Get("patchStrategy"), sf.Tag.Get("patchMergeKey")
 	if f.Type.Kind == List {
 		f.ListType = cmp.Or(sf.Tag.Get("listType"), "atomic")

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/url"
 	"path"
 	"reflect"
 	"slices"
@@ -180,6 +181,9 @@ type Subresource struct {
 	MayRemove func(ctx context.Context, parent Object, dryRun bool) (exact bool, err error)
 	// Answer returns the answer of a create, which then writes nothing, as a TokenRequest. Nil: a Status.
 	Answer func(ctx context.Context, parent, body Object) (Object, error)
+	// Connect answers a request in place of all other functions, without a body: a path of a kubelet. query is the one of the
+	// request. Without an error there is no content. Discovery does not name the subresource.
+	Connect func(name string, parent func() (Object, error), query url.Values) error
 	// Member is the path of the member of the parent that spec.replicas of a Scale stands for, in all versions. Default:
 	// spec.replicas.
 	Member []string

@@ -38,6 +38,7 @@ func (s *Subresource) check() error {
 	creates := slices.Contains(s.Verbs, "create")
 	lacks := ""
 	switch {
+	case s.Connect != nil:
 	case s.Body == nil && creates:
 		lacks = "a Body for create"
 	case s.Body != nil && s.Read == nil && (writes || slices.Contains(s.Verbs, "get")):
@@ -74,8 +75,10 @@ func (k *Kind) Subresource(name string) *Subresource {
 	return nil
 }
 
-// Subresources returns all subresources in the order of their names. They must not be changed.
-func (k *Kind) Subresources() []Subresource { return k.subresources }
+// Subresources returns the subresources that discovery names, in the order of their names. They must not be changed.
+func (k *Kind) Subresources() []Subresource {
+	return slices.DeleteFunc(slices.Clone(k.subresources), func(s Subresource) bool { return s.Connect != nil })
+}
 
 // Managers returns the field managers of a subresource, or of the object if s is nil.
 func (k *Kind) Managers(s *Subresource) *managedfields.FieldManager {

@@ -14,6 +14,7 @@ package openapi
 
 import (
 	"encoding/json"
+	"strings"
 
 	"github.com/kubecoord/kubecoord/internal/codec"
 	"github.com/kubecoord/kubecoord/store/meta"
@@ -23,7 +24,8 @@ import (
 type API struct {
 	// Version is the version of the server, such as "v1.37.2".
 	Version string
-	// GroupVersions are all served versions of all groups.
+	// GroupVersions are all served versions of all groups. A document of version 3 needs only its own, and the kinds of others
+	// that its schemas name.
 	GroupVersions []GroupVersion
 }
 
@@ -59,6 +61,9 @@ type Subresource struct {
 	Body         *Resource
 	GroupVersion meta.GroupVersion
 }
+
+// Name returns the name of the document of version 3.
+func (gv GroupVersion) Name() string { return strings.TrimPrefix(gv.root(), "/") }
 
 // root returns the common beginning of the paths of a group version.
 func (gv GroupVersion) root() string {

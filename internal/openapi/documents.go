@@ -18,8 +18,8 @@ func (a API) V2() Document {
 		versions = append(versions, gv.GroupVersion)
 	}
 	paths, shared := object{}, object{}
-	for _, part := range a.parts() {
-		maps.Copy(paths, part.paths)
+	for _, name := range a.Names() {
+		maps.Copy(paths, a.part(name).paths)
 	}
 	for _, path := range paths {
 		path := path.(object)
@@ -30,7 +30,7 @@ func (a API) V2() Document {
 			}
 		}
 	}
-	definitions := referenced(collect(a), versions, paths, shared)
+	definitions := referenced(collect(a.GroupVersions, a.GroupVersions), versions, paths, shared)
 	for name, schema := range definitions {
 		definitions[name] = schema.(object).v2Definition()
 	}
@@ -41,20 +41,29 @@ func (a API) V2() Document {
 	return Document{tree, "v2"}
 }
 
-// V3 returns the documents of version 3 by their names. The names are "api/v1" and
-// "apis/group/version" for group versions, and "api", "apis", "apis/group" and "version"
-// for discovery.
-func (a API) V3() map[string]Document {
-	definitions := collect(a)
-	out := map[string]Document{}
-	for name, part := range a.parts() {
-		paths := part.paths.v3()
-		out[name] = Document{object{
-			"openapi": "3.0.0", "info": a.info(), "paths": paths,
-			"components": object{"schemas": referenced(definitions, part.versions, paths)},
-		}, "v3"}
+// Names returns the names of the documents of version 3: "api/v1" and "apis/group/version" for GroupVersions, and "api", "apis",
+// "apis/group" and "version" for discovery.
+func (a API) Names() []string {
+	names := []string{"api", "apis", "version"}
+	for _, gv := range a.GroupVersions {
+		if names = append(names, gv.Name()); gv.Group != "" && !slices.Contains(names, "apis/"+gv.Group) {
+			names = append(names, "apis/"+gv.Group)
+		}
 	}
-	return out
+	return names
+}
+
+// V3 returns the document of version 3 of a name. A document of discovery needs no GroupVersions.
+func (a API) V3(name string) Document {
+	part := a.part(name)
+	paths, about := part.paths.v3(), a.GroupVersions[:0]
+	if i := slices.IndexFunc(a.GroupVersions, func(gv GroupVersion) bool { return gv.Name() == name }); i >= 0 {
+		about = a.GroupVersions[i : i+1]
+	}
+	return Document{object{
+		"openapi": "3.0.0", "info": a.info(), "paths": paths,
+		"components": object{"schemas": referenced(collect(about, a.GroupVersions), part.versions, paths)},
+	}, "v3"}
 }
 
 func (a API) info() object { return object{"title": "Kubernetes", "version": a.Version} }

@@ -46,6 +46,15 @@ func coordination(t testing.TB, others ...store.AnyKind) openapi.API {
 	return api
 }
 
+// v3 returns all documents of version 3 by their names.
+func v3(api openapi.API) map[string]openapi.Document {
+	docs := map[string]openapi.Document{}
+	for _, name := range api.Names() {
+		docs[name] = api.V3(name)
+	}
+	return docs
+}
+
 func decode(t testing.TB, data []byte) tree {
 	t.Helper()
 	var out tree

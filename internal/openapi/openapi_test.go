@@ -17,7 +17,7 @@ import (
 )
 
 func TestV3EqualsARealServer(t *testing.T) {
-	docs := coordination(t).V3()
+	docs := v3(coordination(t))
 	for name, file := range map[string]string{
 		"api/v1":                           "v3_api_v1.json",
 		"apis/coordination.k8s.io/v1":      "v3_apis_coordination.k8s.io_v1.json",
@@ -33,7 +33,7 @@ func TestV3EqualsARealServer(t *testing.T) {
 }
 
 func TestV3HasTheDocumentsOfARealServer(t *testing.T) {
-	docs := coordination(t).V3()
+	docs := v3(coordination(t))
 	want := slices.Collect(maps.Keys(at(t, reference(t, "v3.json"), "paths").(tree)))
 	want = append(want, "apis/coordination.k8s.io/v1alpha1", "apis/coordination.k8s.io/v1alpha2")
 	assert.ElementsMatch(t, want, slices.Collect(maps.Keys(docs)))
@@ -61,7 +61,7 @@ func assertSameMembers(t *testing.T, want, got any) {
 }
 
 func TestAlphaVersionsFollowTheBeta(t *testing.T) {
-	docs := coordination(t).V3()
+	docs := v3(coordination(t))
 	beta := string(docs["apis/coordination.k8s.io/v1beta1"].JSON())
 	alpha := string(docs["apis/coordination.k8s.io/v1alpha2"].JSON())
 	beta = strings.NewReplacer("v1beta1", "v1alpha2", "V1beta1", "V1alpha2").Replace(beta)
@@ -85,7 +85,7 @@ func TestDocumentsOfAllKindsAreDescribed(t *testing.T) {
 		}
 	}
 	visit("v2", at(t, decode(t, api.V2().JSON()), "definitions"))
-	for name, doc := range api.V3() {
+	for name, doc := range v3(api) {
 		visit(name, at(t, decode(t, doc.JSON()), "components", "schemas"))
 	}
 }
@@ -95,9 +95,9 @@ func TestEqualInputGivesEqualBytes(t *testing.T) {
 	for range 5 {
 		assert.Equal(t, api.V2().JSON(), coordination(t).V2().JSON())
 		assert.Equal(t, api.V2().Protobuf(), coordination(t).V2().Protobuf())
-		for name, doc := range coordination(t).V3() {
-			assert.Equal(t, api.V3()[name].JSON(), doc.JSON())
-			assert.Equal(t, api.V3()[name].Protobuf(), doc.Protobuf())
+		for name, doc := range v3(coordination(t)) {
+			assert.Equal(t, api.V3(name).JSON(), doc.JSON())
+			assert.Equal(t, api.V3(name).Protobuf(), doc.Protobuf())
 		}
 	}
 }
@@ -145,7 +145,7 @@ func barriers() *store.Kind[Barrier] {
 
 func TestKindsOfUsersAreNamedAfterTheirGroup(t *testing.T) {
 	api := coordination(t, barriers())
-	doc := decode(t, api.V3()["apis/sync.example.com/v1"].JSON())
+	doc := decode(t, api.V3("apis/sync.example.com/v1").JSON())
 	schemas := at(t, doc, "components", "schemas")
 	barrier := at(t, schemas, "com.example.sync.v1.Barrier")
 	assert.Equal(t, []any{tree{"group": "sync.example.com", "version": "v1", "kind": "Barrier"}}, at(t, barrier, "x-kubernetes-group-version-kind"))
@@ -156,12 +156,48 @@ func TestKindsOfUsersAreNamedAfterTheirGroup(t *testing.T) {
 	patch := at(t, doc, "paths", "/apis/sync.example.com/v1/namespaces/{namespace}/barriers/{name}", "patch")
 	assert.Equal(t, "patchSyncExampleComV1NamespacedBarrier", at(t, patch, "operationId"))
 	assert.Equal(t, []any{"syncExampleCom_v1"}, at(t, patch, "tags"))
-	at(t, decode(t, api.V3()["apis/sync.example.com"].JSON()), "paths", "/apis/sync.example.com/", "get")
+	at(t, decode(t, api.V3("apis/sync.example.com").JSON()), "paths", "/apis/sync.example.com/", "get")
 	at(t, decode(t, api.V2().JSON()), "definitions", "com.example.sync.v1alpha1.BarrierSpec")
 }
 
+// note is a kind with descriptions.
+type note struct {
+	meta.TypeMeta   `json:",inline" description:"A note."`
+	meta.ObjectMeta `json:"metadata" description:"About the note."`
+	Text            string    `json:"text" description:"The text."`
+	Page            *int32    `json:"page,omitempty" description:"The page."`
+	Spec            noteSpec  `json:"spec" description:"What is wanted."`
+	More            *noteSpec `json:"more,omitempty" description:"What else is wanted."`
+}
+
+type noteSpec struct {
+	Lines []string `json:"lines,omitempty" description:"The lines."`
+}
+
+// Bodies of custom kinds must have kind and apiVersion.
+func TestDescriptionsAreThoseOfTheGoType(t *testing.T) {
+	kind := store.MustKind(store.Descriptor[note]{Group: "example.com", Name: "Note", Versions: []store.Version[note]{{Name: "v1"}}})
+	schemas := at(t, decode(t, coordination(t, kind).V3("apis/example.com/v1").JSON()), "components", "schemas")
+	for name, want := range map[string]map[string]any{
+		"com.example.v1.Note": {
+			"": "A note.", "metadata": "About the note.", "text": "The text.", "page": "The page.", "spec": "What is wanted.", "more": "What else is wanted.",
+			"kind":       "The type of the object in CamelCase. Cannot be changed.",
+			"apiVersion": `The group and the version of the type, as "group/version", or just the version for the core group.`,
+		},
+		"com.example.v1.noteSpec": {"": nil, "lines": "The lines."},
+	} {
+		for member, text := range want {
+			def := at(t, schemas, name).(tree)
+			if member != "" {
+				def = at(t, def, "properties", member).(tree)
+			}
+			assert.Equal(t, text, def["description"], "%s.%s", name, member)
+		}
+	}
+}
+
 func TestSchemasFollowGoTypes(t *testing.T) {
-	schemas := at(t, decode(t, coordination(t, barriers()).V3()["apis/sync.example.com/v1"].JSON()), "components", "schemas")
+	schemas := at(t, decode(t, coordination(t, barriers()).V3("apis/sync.example.com/v1").JSON()), "components", "schemas")
 	spec := at(t, schemas, "com.example.sync.v1.BarrierSpec")
 	assert.Equal(t, []any{"parties", "open"}, at(t, spec, "required"))
 	const refs = "#/components/schemas/"
@@ -200,7 +236,7 @@ func TestDefinitionsOfOneNameGetDifferentNames(t *testing.T) {
 		GroupVersion: meta.GroupVersion{Group: "example.com", Version: "v1"},
 		Resources:    []openapi.Resource{{Kind: "Thing", Plural: "things", Type: codec.MustCompile(goType, "v1")}},
 	}
-	doc := decode(t, openapi.API{GroupVersions: []openapi.GroupVersion{gv}}.V3()["apis/example.com/v1"].JSON())
+	doc := decode(t, openapi.API{GroupVersions: []openapi.GroupVersion{gv}}.V3("apis/example.com/v1").JSON())
 	properties := at(t, doc, "components", "schemas", "com.example.v1.Thing", "properties")
 	assert.Equal(t, "com.example.v1.Spec", refTo(t, at(t, properties, "one")))
 	assert.Equal(t, "com.example.v1.SpecV1", refTo(t, at(t, properties, "two")))

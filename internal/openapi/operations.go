@@ -35,29 +35,30 @@ type part struct {
 	paths    object // in the form of version 2
 }
 
-// parts returns the contents of the documents of version 3 by their names.
-func (a API) parts() map[string]part {
-	parts := map[string]part{
-		"api":     discovery("/api/", "getCoreAPIVersions", "core", "List the versions of the core group.", "APIVersions"),
-		"apis":    discovery("/apis/", "getAPIVersions", "apis", "List the groups.", "APIGroupList"),
-		"version": discovery("/version/", "getCodeVersion", "version", "Tell the version of the server.", ""),
+// part returns the content of the document of version 3 of a name.
+func (a API) part(name string) part {
+	switch name {
+	case "api":
+		return discovery("/api/", "getCoreAPIVersions", "core", "List the versions of the core group.", "APIVersions")
+	case "apis":
+		return discovery("/apis/", "getAPIVersions", "apis", "List the groups.", "APIGroupList")
+	case "version":
+		return discovery("/version/", "getCodeVersion", "version", "Tell the version of the server.", "")
 	}
-	words := words()
 	for _, gv := range a.GroupVersions {
-		root := gv.root()
+		if gv.Name() != name {
+			continue
+		}
 		group, tag := gv.operationGroup()
-		p := discovery(root+"/", "get"+group+"APIResources", tag, "List the resources of the group version.", "APIResourceList")
+		p, words := discovery(gv.root()+"/", "get"+group+"APIResources", tag, "List the resources of the group version.", "APIResourceList"), words()
 		p.versions = []meta.GroupVersion{gv.GroupVersion}
 		for _, r := range gv.Resources {
 			addPaths(p.paths, gv, r, words)
 		}
-		parts[strings.TrimPrefix(root, "/")] = p
-		if gv.Group != "" {
-			group, tag := operationWord(gv.Group)
-			parts["apis/"+gv.Group] = discovery("/apis/"+gv.Group+"/", "get"+group+"APIGroup", tag, "Describe the group.", "APIGroup")
-		}
+		return p
 	}
-	return parts
+	group, tag := operationWord(strings.TrimPrefix(name, "apis/"))
+	return discovery("/"+name+"/", "get"+group+"APIGroup", tag, "Describe the group.", "APIGroup")
 }
 
 // discovery returns the part with one path, for discovery. answer is the name of a

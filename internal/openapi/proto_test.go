@@ -84,7 +84,7 @@ func TestV2InProtobuf(t *testing.T) {
 }
 
 func TestV3InProtobuf(t *testing.T) {
-	doc := coordination(t).V3()["apis/coordination.k8s.io/v1beta1"].Protobuf()
+	doc := coordination(t).V3("apis/coordination.k8s.io/v1beta1").Protobuf()
 	assert.Equal(t, "3.0.0", follow(t, doc, 1))
 	assert.Equal(t, "v1.37.2", follow(t, doc, 2, 6))
 

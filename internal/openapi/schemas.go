@@ -36,6 +36,7 @@ type collector struct {
 	names       map[placedType]string // of definitions
 	taken       map[string]bool       // names of definitions
 	words       map[string]object
+	kinds       map[string]func() // that define the kinds with a schema, by the names of the definitions
 }
 
 // placedType is a Go type in one group version. If two group versions share a Go type,
@@ -45,9 +46,17 @@ type placedType struct {
 	goType reflect.Type
 }
 
-// collect returns the definitions of an API by their names.
-func collect(a API) map[string]object {
-	c := &collector{map[string]object{}, map[placedType]string{}, map[string]bool{}, words()}
+// collect returns the definitions of group versions by their names. all has the kinds that they may refer to, as a StatefulSet
+// does to PersistentVolumeClaim.
+func collect(versions, all []GroupVersion) map[string]object {
+	c := &collector{map[string]object{}, map[placedType]string{}, map[string]bool{}, words(), map[string]func(){}}
+	for _, gv := range all {
+		for _, r := range gv.Resources {
+			if r.schema() != nil {
+				c.kinds[r.definition(gv)] = func() { c.defineKind(gv, r) }
+			}
+		}
+	}
 	for name, def := range c.words {
 		if isComplete(def) {
 			c.definitions[name] = def
@@ -58,7 +67,7 @@ func collect(a API) map[string]object {
 		c.define(c.name(goType, none), codec.MustCompile(goType, "v1"), none)
 	}
 	c.definitions[metaPrefix+"Status"].setKind(meta.GroupVersion{Version: "v1"}, "Status")
-	for _, gv := range a.GroupVersions {
+	for _, gv := range versions {
 		// Kinds get their names before other types.
 		for _, r := range gv.Resources {
 			name := r.definition(gv)
@@ -150,7 +159,7 @@ func (c *collector) define(name string, t *codec.Type, gv GroupVersion) {
 // required, unless it is a struct.
 func (c *collector) fill(def object, t *codec.Type, gv GroupVersion, words object) {
 	def["type"] = "object"
-	def.describe(words.description())
+	def.describe(cmp.Or(words.description(), t.Description))
 	if t.Rest != nil {
 		def[openExtension] = true
 	}
@@ -180,10 +189,11 @@ func (c *collector) member(f *codec.Field, gv GroupVersion, words object) object
 	if f.ListMapKeys != nil {
 		o["x-kubernetes-list-map-keys"] = f.ListMapKeys
 	}
+	o.describe(cmp.Or(words.description(), f.Description))
 	if f.Pointer {
 		return o
 	}
-	o.describe(cmp.Or(words.description(), commonNote(f.Name, f.Type.GoType())))
+	o.describe(cmp.Or(o.description(), commonNote(f.Name, f.Type.GoType())))
 	switch {
 	case f.Type.Kind == codec.Struct:
 		o["default"] = object{}

@@ -52,7 +52,10 @@ func (c *collector) use(s *schema.Schema, native bool) object {
 		return object{}
 	case s.Name == "":
 		return c.tree(s, native)
-	case c.definitions[s.Name] == nil:
+	case c.definitions[s.Name] != nil:
+	case c.kinds[s.Name] != nil:
+		c.kinds[s.Name]()
+	default:
 		c.definitions[s.Name] = object{} // set before its members are, as they may refer to it
 		maps.Copy(c.definitions[s.Name], c.tree(s, native))
 	}

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"os"
 	"reflect"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -72,7 +73,7 @@ func TestDefinitionOfACustomResourceEqualsARealServers(t *testing.T) {
 	require.NoError(t, err)
 	want := decode(t, data)
 	api := describe(t, "schema.example.com", "Gear", false, gear())
-	v3 := comparable(t, decode(t, api.V3()["apis/schema.example.com/v1"].JSON()))
+	v3 := comparable(t, decode(t, api.V3("apis/schema.example.com/v1").JSON()))
 	v2 := comparable(t, decode(t, api.V2().JSON()))
 	const name = "com.example.schema.v1.Gear"
 	sortRequired(want)
@@ -115,7 +116,7 @@ func TestDefinitionsOfABuiltInKindAreShared(t *testing.T) {
 		property("most", &schema.Schema{Type: "integer", Extra: map[string]any{"maximum": 2.5, "maxLength": int64(3), "enum": []any{int64(1), "a", nil}, "unheard": "of"}}))
 	root.Name = "io.k8s.api.apps.v1.Thing"
 	api := describe(t, "apps", "Thing", true, root)
-	v3, v2 := decode(t, api.V3()["apis/apps/v1"].JSON()), decode(t, api.V2().JSON())
+	v3, v2 := decode(t, api.V3("apis/apps/v1").JSON()), decode(t, api.V2().JSON())
 	definition := func(name string) string {
 		text, err := json.Marshal([]any{at(t, v3, "components", "schemas", name), at(t, v2, "definitions", name)})
 		require.NoError(t, err)
@@ -138,9 +139,27 @@ func TestDefinitionsOfABuiltInKindAreShared(t *testing.T) {
 	assert.Equal(t, tree{}, at(t, thing, "properties", "metadata", "default"))
 	assert.Equal(t, []any{"port"}, at(t, thing, "required"))
 	assert.NotEmpty(t, api.V2().Protobuf())
-	assert.NotEmpty(t, api.V3()["apis/apps/v1"].Protobuf())
+	assert.NotEmpty(t, api.V3("apis/apps/v1").Protobuf())
 	patch := at(t, v2, "paths", "/apis/apps/v1/namespaces/{namespace}/things/{name}", "patch").(tree)
 	assert.Contains(t, patch["consumes"], "application/strategic-merge-patch+json")
+}
+
+// A StatefulSet has PersistentVolumeClaims, which are a kind of another document.
+func TestKindOfAnotherDocumentIsDefinedAsAKind(t *testing.T) {
+	claim := properties(property("spec", properties(property("size", &schema.Schema{Type: "integer"}))))
+	claim.Name = "io.k8s.api.core.v1.Claim"
+	set := properties(property("claims", listOf(claim, "atomic")))
+	set.Name = "io.k8s.api.apps.v1.Set"
+	core, apps := describe(t, "", "Claim", true, claim), describe(t, "apps", "Set", true, set)
+	for _, api := range []openapi.API{
+		{GroupVersions: slices.Concat(core.GroupVersions, apps.GroupVersions)}, {GroupVersions: slices.Concat(apps.GroupVersions, core.GroupVersions)},
+	} {
+		want := at(t, decode(t, api.V3("api/v1").JSON()), "components", "schemas", "io.k8s.api.core.v1.Claim")
+		assert.Equal(t, []any{tree{"group": "", "kind": "Claim", "version": "v1"}}, at(t, want, "x-kubernetes-group-version-kind"))
+		v3 := decode(t, api.V3("apis/apps/v1").JSON())
+		assert.Equal(t, want, at(t, v3, "components", "schemas", "io.k8s.api.core.v1.Claim"))
+		assert.NotContains(t, at(t, v3, "components", "schemas"), "io.k8s.api.core.v1.ClaimList")
+	}
 }
 
 // A schema may describe the members that all kinds have.
@@ -150,7 +169,7 @@ func TestASchemaDescribesTheMembersOfAllKinds(t *testing.T) {
 		schema.Property{Name: "metadata", Schema: &schema.Schema{Type: "object"}, Description: "The metadata of a thing."})
 	root.Name = "io.k8s.api.apps.v1.Thing"
 	api := describe(t, "apps", "Thing", true, root)
-	v3 := decode(t, api.V3()["apis/apps/v1"].JSON())
+	v3 := decode(t, api.V3("apis/apps/v1").JSON())
 	for member, want := range map[string]string{
 		"kind": "The kind of a thing.", "metadata": "The metadata of a thing.",
 		"apiVersion": `The group and the version of the type, as "group/version", or just the version for the core group.`,

@@ -123,7 +123,7 @@ func commonNote(name string, goType reflect.Type) string {
 	case goType == reflect.TypeFor[meta.ObjectMeta]():
 		return "Name, namespace, labels and all else that objects of every kind have."
 	case goType == reflect.TypeFor[string]() && name == "kind":
-		return "The type of the object in CamelCase. Cannot be changed; a request may leave it out where its path tells."
+		return "The type of the object in CamelCase. Cannot be changed."
 	case goType == reflect.TypeFor[string]() && name == "apiVersion":
 		return "The group and the version of the type, as \"group/version\", or just the version for the core group."
 	}

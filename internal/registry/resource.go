@@ -52,6 +52,16 @@ func (r *Resource) of(k *kinds.Kind) *Resource {
 // Store returns the store that the resource is in.
 func (r *Resource) Store() *Store { return r.st }
 
+// Len returns the number of objects of a kind. It is 0 for a kind that the store does not have.
+func (st *Store) Len(d *kinds.Kind) int {
+	st.mu.RLock()
+	defer st.mu.RUnlock()
+	if r, _ := st.findLocked(d); r != nil {
+		return r.tree.Len()
+	}
+	return 0
+}
+
 // Len returns the number of objects.
 func (r *Resource) Len() int {
 	r.st.mu.RLock()

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/kubecoord/kubecoord/httpapi"
@@ -19,8 +21,8 @@ type metrics struct {
 	durations series[durations]
 	etcd      series[durations]
 	failures  counters // of etcd
-	resources []served
-	kinds     []store.AnyKind // that the server starts with
+	known     sync.Map // of served: all that were asked for and served
+	source    atomic.Pointer[Source]
 	start     time.Time
 }
 
@@ -28,19 +30,43 @@ type metrics struct {
 // series.
 type served struct{ group, version, resource string }
 
-func newMetrics(kinds []store.AnyKind) *metrics {
-	m := &metrics{start: time.Now(), kinds: kinds}
+func newMetrics() *metrics {
+	m := &metrics{start: time.Now()}
 	m.durations.labels = []string{"verb", "dry_run", "group", "version", "resource", "subresource", "scope", "component"}
 	m.requests.labels = append(slices.Clip(m.durations.labels), "code")
 	m.etcd.labels = []string{"operation", "group", "resource"}
 	m.failures.labels = m.etcd.labels
-	for _, kind := range kinds {
-		info := kind.Registered().Info()
-		for _, v := range info.Versions {
-			m.resources = append(m.resources, served{info.Group, v.Name, info.Plural})
+	return m
+}
+
+// kinds returns the kinds that are served now: clients add and remove some.
+func (m *metrics) kinds() []store.AnyKind {
+	if from := m.source.Load(); from != nil {
+		if api := from.API(); api != nil {
+			return api.Kinds()
 		}
 	}
-	return m
+	return nil
+}
+
+// serves reports whether a resource is or was served.
+func (m *metrics) serves(s served) bool {
+	if _, known := m.known.Load(s); known {
+		return true
+	}
+	for _, kind := range m.kinds() {
+		info := kind.Registered().Info()
+		if info.Group != s.group || info.Plural != s.resource {
+			continue
+		}
+		for _, v := range info.Versions {
+			if v.Name == s.version {
+				m.known.Store(s, true)
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // request counts an answer (upstream: apiserver, endpoints/metrics, MonitorRequest).
@@ -51,7 +77,7 @@ func (m *metrics) request(e httpapi.LogEntry) {
 	switch {
 	case !a.IsResource:
 		subresource = knownPath(a.Path)
-	case !slices.Contains(m.resources, s) || subresource != "" && subresource != "status":
+	case !m.serves(s) || subresource != "" && subresource != "status":
 		s, subresource, scope = served{}, "", ""
 	}
 	key := keyOf(verbOf(e), dryRunOf(e.Query), s.group, s.version, s.resource, subresource, scope, "apiserver", strconv.Itoa(e.Code))
@@ -132,6 +158,7 @@ type Source struct {
 
 // Metrics returns a handler for /metrics, with authentication and authorization. It passes other requests on to h.
 func (f *Front) Metrics(from Source, h http.Handler) http.Handler {
+	f.metrics.source.Store(&from)
 	scrape := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		t := f.metrics.text(r.Context(), from)
 		w.Header().Set("Content-Type", metricsType)
@@ -190,7 +217,7 @@ func apiText(t *metricText, s httpapi.Stats) {
 func (m *metrics) storeText(ctx context.Context, t *metricText, from Source) {
 	st := from.Store()
 	t.family("apiserver_resource_objects", "gauge", "Number of stored objects at the time of last check split by kind. In case of a fetching error, the value will be -1.")
-	for _, kind := range m.kinds {
+	for _, kind := range m.kinds() {
 		info := kind.Registered().Info()
 		t.sample("apiserver_resource_objects", float64(st.Len(kind)), "group", info.Group, "resource", info.Plural)
 	}
@@ -222,7 +249,7 @@ func (m *metrics) storeText(ctx context.Context, t *metricText, from Source) {
 // prefix of all keys.
 func (f *Front) Etcd(operation, key string, took time.Duration, err error) {
 	group, resource := "", ""
-	for _, kind := range f.metrics.kinds {
+	for _, kind := range f.metrics.kinds() {
 		if info := kind.Registered().Info(); strings.HasPrefix(key, info.StoragePrefix+"/") {
 			group, resource = info.Group, info.Plural
 		}

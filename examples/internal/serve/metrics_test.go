@@ -189,7 +189,7 @@ func TestOpenWatchesAndSlotsAreCounted(t *testing.T) {
 func TestMetricsAreGuarded(t *testing.T) {
 	st := store.New(store.Options{})
 	defer st.Close()
-	f := &Front{metrics: newMetrics(httpapi.Kinds())}
+	f := &Front{metrics: newMetrics()}
 	api := httpapi.New(st, httpapi.Options{
 		Authenticate: httpapi.BearerTokens(map[string]httpapi.User{"s3cret": {Name: "alice"}}),
 		Authorize:    func(a httpapi.Attributes) (bool, string) { return a.Path != "/metrics", "" },
@@ -206,6 +206,46 @@ func TestMetricsAreGuarded(t *testing.T) {
 	w := httptest.NewRecorder()
 	f.Metrics(Source{API: func() *httpapi.API { return nil }}, api).ServeHTTP(w, httptest.NewRequest("GET", "/metrics", nil))
 	assert.Equal(t, 503, w.Code)
+}
+
+func TestKindsThatComeLaterAreCounted(t *testing.T) {
+	f, err := Options{Address: "127.0.0.1:0", History: 1, limits: limits{hosts: "example.com"}}.Open()
+	require.NoError(t, err)
+	st := store.New(store.Options{})
+	api := httpapi.New(st, f.API())
+	t.Cleanup(func() { api.Close(); st.Close() })
+	h := f.Metrics(Source{API: func() *httpapi.API { return api }, Store: func() *store.Store { return st }}, api)
+	do := func(method, path, body string) string {
+		w := httptest.NewRecorder()
+		r := httptest.NewRequest(method, path, strings.NewReader(body))
+		r.Header.Set("Content-Type", "application/json")
+		h.ServeHTTP(w, r)
+		return w.Body.String()
+	}
+	const path, labels = "/apis/example.com/v1/namespaces/default/gears", `group="example.com",version="v1",resource="gears"`
+	do("GET", path, "")
+	got := parseMetrics(t, do("GET", "/metrics", ""))
+	const objects = `apiserver_resource_objects{group="example.com",resource="gears"}`
+	assert.NotContains(t, got, objects)
+	assert.Equal(t, 1.0, got[`apiserver_request_total{verb="LIST",dry_run="",group="",version="",resource="",subresource="",scope="",component="apiserver",code="404"}`],
+		"clients cannot make up series")
+
+	newGears := func() store.AnyKind {
+		return store.MustKind(store.Descriptor[store.Unstructured]{Group: "example.com", Name: "Gear", Versions: []store.Version[store.Unstructured]{{Name: "v1"}}})
+	}
+	gears := newGears()
+	require.NoError(t, api.AddKinds(t.Context(), gears))
+	do("POST", path, `{"apiVersion":"example.com/v1","kind":"Gear","metadata":{"name":"a"}}`)
+	do("GET", path, "")
+	f.Etcd("get", "example.com/gears/default/a", time.Millisecond, nil)
+	next := newGears()
+	require.NoError(t, api.ReplaceKind(t.Context(), gears, next))
+	got = parseMetrics(t, do("GET", "/metrics", ""))
+	assert.Equal(t, 1.0, got[objects])
+	assert.Equal(t, 1.0, got[`apiserver_request_total{verb="LIST",dry_run="",`+labels+`,subresource="",scope="namespace",component="apiserver",code="200"}`])
+
+	require.NoError(t, api.RemoveKinds(t.Context(), httpapi.RemoveOptions{}, next))
+	assert.NotContains(t, parseMetrics(t, do("GET", "/metrics", "")), objects)
 }
 
 func TestEtcdRequestsAreCountedByResource(t *testing.T) {

@@ -15,6 +15,7 @@ import (
 	"k8s.io/client-go/util/cert"
 	"k8s.io/client-go/util/keyutil"
 	cliflag "k8s.io/component-base/cli/flag"
+	"k8s.io/klog/v2"
 
 	"github.com/kubecoord/kubecoord/store/kube/cluster"
 	"github.com/kubecoord/kubecoord/store/kube/internal/controlplane"
@@ -88,7 +89,7 @@ func readOptions(fs *pflag.FlagSet) (o options, problems []error) {
 			refuse("--%s is not served here: requests would be allowed that it refuses", name)
 		}
 	}
-	o.anonymous = get(fs, fs.GetBool, "anonymous-auth") && !o.rules.AllowsAll()
+	o.anonymous = o.rules.Anonymous(get(fs, fs.GetBool, "anonymous-auth"), func(text string) { klog.Warning(text) })
 	problems = append(problems, o.readServiceAccounts(fs)...)
 	o.served = map[string]string{}
 	if m, is := fs.Lookup("runtime-config").Value.(*cliflag.MapStringString); is && *m.Map != nil {

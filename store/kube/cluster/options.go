@@ -21,7 +21,9 @@ type Options struct {
 	ServicePort int
 	// Webhooks calls the admission webhooks of the MutatingWebhookConfigurations and ValidatingWebhookConfigurations.
 	Webhooks bool
-	// Dial connects to admission webhooks, and to conversion webhooks if crd.Run serves their definitions. Nil means TCP.
+	// Dial connects to admission webhooks, and to conversion webhooks if crd.Run serves their definitions. Nil means TCP. The address of
+	// a service is its cluster IP if its writer set one, or the address of an endpoint in an EndpointSlice. Else Dial gets the name
+	// NAME.NAMESPACE.svc:PORT, and without Dial the call fails.
 	Dial func(ctx context.Context, network, address string) (net.Conn, error)
 	// Policies enforces ValidatingAdmissionPolicies and MutatingAdmissionPolicies.
 	Policies bool

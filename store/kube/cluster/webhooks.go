@@ -14,7 +14,7 @@ func (o Options) extendWebhooks(a *httpapi.API, opts *httpapi.Options) *webhooks
 	if !o.Webhooks && o.Dial == nil {
 		return nil
 	}
-	calls := webhooks.New(webhooks.Options{Dial: o.Dial, Services: admission.Services(a), Clock: a.Store().Clock()})
+	calls := webhooks.New(webhooks.Options{Dial: o.Dial, Services: admission.Services(a, o.Dial != nil), Clock: a.Store().Clock()})
 	run := make([]func(context.Context, *httpapi.API), 0, len(opts.Run)+1)
 	for _, f := range opts.Run {
 		run = append(run, func(ctx context.Context, a *httpapi.API) { f(webhooks.With(ctx, calls), a) })

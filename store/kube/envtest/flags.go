@@ -46,7 +46,11 @@ func readFlags(s *APIServer) (f flags, err error) {
 			*field = append(*field, strings.Split(v, ",")...)
 		}
 	}
-	f.anonymous = anonymous != "false"
+	f.anonymous = f.rules.Anonymous(anonymous != "false", func(text string) {
+		if s.Err != nil {
+			fmt.Fprintf(s.Err, "envtest: %s\n", text)
+		}
+	})
 	for name := range args.values {
 		if _, known := defaults[name]; !known && read[name] == nil && lists[name] == nil {
 			rest = append(rest, "--"+name)

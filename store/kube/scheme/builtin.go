@@ -118,13 +118,17 @@ func (b *builder) defaulter(t *objectType) func(kinds.Object) {
 	return func(o kinds.Object) { t.change(o, b.defaults.Default) }
 }
 
-// prepare sets the functions that change an object before a write.
+// prepare sets the functions that change an object before a write. A kube-apiserver sets defaults whenever it decodes an object,
+// also one from its storage, so that a default may follow from what the strategy has set: a Job has the labels of its template.
 func (b *builder) prepare(d *kinds.Descriptor, r served, t *objectType) {
 	_, hasStatus := t.goType.FieldByName("Status")
 	stored := storageOf(d.Versions[0].Schema)
 	d.PrepareForCreate = func(ctx context.Context, o kinds.Object) {
 		if r.create != nil {
-			t.change(o, func(obj runtime.Object) { r.create(ctx, obj) })
+			t.change(o, func(obj runtime.Object) {
+				r.create(ctx, obj)
+				b.defaults.Default(obj)
+			})
 		}
 		if hasStatus {
 			t.complete(o, "status")
@@ -137,7 +141,10 @@ func (b *builder) prepare(d *kinds.Descriptor, r served, t *objectType) {
 	d.PrepareForUpdate = func(o, old kinds.Object) {
 		if r.update != nil {
 			if before := t.typedOrNil(old); before != nil {
-				t.change(o, func(obj runtime.Object) { r.update(obj, before) })
+				t.change(o, func(obj runtime.Object) {
+					r.update(obj, before)
+					b.defaults.Default(obj)
+				})
 			}
 		}
 		stored.apply(o)

@@ -23,8 +23,8 @@
 //     server without the controller of namespaces. Its objects stay.
 //   - The reviews of authentication and authorization, and serviceaccounts/token, are kinds of [Reviews]; package cluster serves
 //     them, and makes evictions obey PodDisruptionBudgets.
-//   - Not served are ComponentStatus, the resource bindings (pods/binding is served), and what needs a node: log, exec, attach,
-//     portforward, proxy.
+//   - Not served are ComponentStatus, the resource bindings (pods/binding is served), and proxy. log, exec, attach and portforward
+//     are not in discovery; a Pod without a node gets upstream's answers, and one with a node 404.
 //
 // Built-in kinds are made once per process and shared by all servers: 31 ms for the first one (BenchmarkFirstStart, two cores),
 // 0.1 ms for each further server. A test binary with client-go's scheme, httpapi and this package has 43 MB.

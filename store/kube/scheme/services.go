@@ -16,6 +16,37 @@ func createService(s *corev1.Service) {
 		s.Spec.ClusterIPs = []string{s.Spec.ClusterIP}
 	}
 	completeFamilies(&s.Spec, nil)
+	dropInternalPolicy(&s.Spec)
+}
+
+// dropInternalPolicy drops the policy that a service of type ExternalName does not have. A kube-apiserver stores it, and drops it
+// when it reads the service (upstream: registry/core/service/storage, defaultOnReadInternalTrafficPolicy). The validation
+// refuses other values.
+func dropInternalPolicy(s *corev1.ServiceSpec) {
+	p := s.InternalTrafficPolicy
+	if s.Type == corev1.ServiceTypeExternalName && p != nil && (*p == corev1.ServiceInternalTrafficPolicyCluster || *p == corev1.ServiceInternalTrafficPolicyLocal) {
+		s.InternalTrafficPolicy = nil
+	}
+}
+
+// updateNodePorts keeps the node ports that a writer left out, by the names of the ports (upstream: registry/core/service/storage,
+// patchAllocatedValues).
+func updateNodePorts(now, before *corev1.ServiceSpec) {
+	if getsNodePorts(now) && getsNodePorts(before) {
+		named, used := map[string]int32{}, map[int32]bool{}
+		for _, p := range before.Ports {
+			named[p.Name] = p.NodePort
+			used[p.NodePort] = slices.ContainsFunc(now.Ports, func(n corev1.ServicePort) bool { return n.NodePort == p.NodePort })
+		}
+		for i := range now.Ports {
+			if p := &now.Ports[i]; p.NodePort == 0 && !used[named[p.Name]] {
+				p.NodePort = named[p.Name]
+			}
+		}
+	}
+	if hasHealthCheck(now) && hasHealthCheck(before) {
+		now.HealthCheckNodePort = cmp.Or(now.HealthCheckNodePort, before.HealthCheckNodePort)
+	}
 }
 
 // updateClusterIPs keeps the IPs that a writer left out, and makes clusterIPs follow clusterIP.
@@ -84,6 +115,7 @@ func familyOf(ip string) corev1.IPFamily {
 func updateService(s, old *corev1.Service) {
 	now, before := &s.Spec, &old.Spec
 	updateClusterIPs(now, before)
+	updateNodePorts(now, before)
 	if before.Type != corev1.ServiceTypeExternalName && now.Type == corev1.ServiceTypeExternalName {
 		if now.ClusterIP == before.ClusterIP && equality.Semantic.DeepEqual(now.ClusterIPs, before.ClusterIPs) {
 			now.ClusterIP, now.ClusterIPs = "", nil
@@ -106,6 +138,10 @@ func updateService(s, old *corev1.Service) {
 	if isExternal(before) && !isExternal(now) {
 		dropSame(&now.ExternalTrafficPolicy, before.ExternalTrafficPolicy)
 	}
+	dropInternalPolicy(now)
+	if now.Type != corev1.ServiceTypeLoadBalancer {
+		s.Status.LoadBalancer = corev1.LoadBalancerStatus{}
+	}
 }
 
 // dropSame clears a member that equals the old one.
@@ -117,6 +153,12 @@ func dropSame[T any](now *T, before T) {
 
 func hasNodePorts(s *corev1.ServiceSpec) bool {
 	return s.Type == corev1.ServiceTypeNodePort || s.Type == corev1.ServiceTypeLoadBalancer
+}
+
+// getsNodePorts reports whether a kube-apiserver allocates node ports for a service.
+func getsNodePorts(s *corev1.ServiceSpec) bool {
+	allocates := s.AllocateLoadBalancerNodePorts
+	return s.Type == corev1.ServiceTypeNodePort || s.Type == corev1.ServiceTypeLoadBalancer && (allocates == nil || *allocates)
 }
 
 // addsNodePorts reports whether now has a node port that before has not.

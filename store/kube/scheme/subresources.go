@@ -139,7 +139,7 @@ func replace(to, from kinds.Object, path ...string) error {
 	return set(to, value, path...)
 }
 
-// podSubresources are the ones that write pods: ephemeralcontainers, resize, binding and eviction.
+// podSubresources are the ones that write pods, and streams.
 func podSubresources(b *builder) ([]kinds.Subresource, error) {
 	binding, _, err := b.body("", "v1", "Binding", "create")
 	if err != nil {
@@ -150,14 +150,14 @@ func podSubresources(b *builder) ([]kinds.Subresource, error) {
 		return nil, err
 	}
 	pod, _, err := b.version(corev1.SchemeGroupVersion.WithKind("Pod"))
-	return []kinds.Subresource{
+	return append(streams(pod), []kinds.Subresource{
 		{Name: "ephemeralcontainers", Verbs: readWrite(), Resets: []string{"status"}, Write: func(pod, body kinds.Object) error {
 			return replace(pod, body, "spec", "ephemeralContainers")
 		}},
 		{Name: "resize", Verbs: readWrite(), Resets: []string{"status"}, Write: resize},
 		{Name: "binding", Body: binding, Verbs: []string{"create"}, Write: bind},
 		{Name: "eviction", Body: eviction, Verbs: []string{"create"}, Removes: true, Write: markEvicted, MayRemove: mayEvict(pod)},
-	}, err
+	}...), err
 }
 
 // resize takes the resources and the resize policies of the containers of the body (upstream: registry/core/pod,

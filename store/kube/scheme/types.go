@@ -1,6 +1,7 @@
 package scheme
 
 import (
+	"cmp"
 	"encoding"
 	"encoding/json"
 	"fmt"
@@ -194,6 +195,7 @@ func (ts *schemas) members(s *schema.Schema, t reflect.Type, marks markers.Type)
 				inner = inner.Elem()
 			}
 			if inner.Kind() == reflect.Struct {
+				s.Description = cmp.Or(s.Description, f.Tag.Get("description"))
 				if err := ts.members(s, inner, markers.Of(definition(inner))); err != nil {
 					return err
 				}
@@ -210,7 +212,7 @@ func (ts *schemas) members(s *schema.Schema, t reflect.Type, marks markers.Type)
 		if err != nil {
 			return fmt.Errorf("%s.%s: %w", t.Name(), f.Name, err)
 		}
-		p.Description = withValues(docs[name], f.Type)
+		p.Description = withValues(cmp.Or(docs[name], f.Tag.Get("description")), f.Type)
 		s.Properties = append(s.Properties, p)
 	}
 	return nil

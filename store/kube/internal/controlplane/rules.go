@@ -58,6 +58,16 @@ func (r Rules) Cluster(o cluster.Options) cluster.Options {
 // AllowsAll reports whether everybody may do everything.
 func (r Rules) AllowsAll() bool { return len(r.Modes) == 0 || slices.Contains(r.Modes, "AlwaysAllow") }
 
+// Anonymous reports whether requests without credentials are those of system:anonymous. asked is --anonymous-auth, which the mode
+// AlwaysAllow resets with a warning (upstream: kubeapiserver/options, ApplyAuthorization).
+func (r Rules) Anonymous(asked bool, warn func(string)) bool {
+	if asked && r.AllowsAll() {
+		warn("AnonymousAuth is not allowed with the AlwaysAllow authorizer. Resetting AnonymousAuth to false. You should use a different authorizer")
+		return false
+	}
+	return asked
+}
+
 // Authorizer returns the Authorizer beside RBAC, or nil. The modes Node and AlwaysDeny allow only what administrators do: there are
 // no kubelets.
 func (r Rules) Authorizer() httpapi.Authorizer {

@@ -162,8 +162,20 @@ func (p *parsed) checkSignature(key crypto.PublicKey) error {
 	return nil
 }
 
-// webKey returns a key in the form of a JSON web key set (RFC 7517).
-func webKey(key crypto.PublicKey) (map[string]any, error) {
+// webKey is a key in the form of a JSON web key set (RFC 7517), with its members in the order of a kube-apiserver.
+type webKey struct {
+	Use       string `json:"use"`
+	Type      string `json:"kty"`
+	ID        string `json:"kid"`
+	Curve     string `json:"crv,omitempty"`
+	Algorithm string `json:"alg"`
+	X         string `json:"x,omitempty"`
+	Y         string `json:"y,omitempty"`
+	N         string `json:"n,omitempty"`
+	E         string `json:"e,omitempty"`
+}
+
+func newWebKey(key crypto.PublicKey) (*webKey, error) {
 	name, _, err := algorithm(key)
 	if err != nil {
 		return nil, err
@@ -172,18 +184,18 @@ func webKey(key crypto.PublicKey) (map[string]any, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := map[string]any{"use": "sig", "alg": name, "kid": id}
+	out := &webKey{Use: "sig", Algorithm: name, ID: id}
 	text := base64.RawURLEncoding.EncodeToString
 	switch k := key.(type) {
 	case *rsa.PublicKey:
-		out["kty"], out["n"], out["e"] = "RSA", text(k.N.Bytes()), text(big.NewInt(int64(k.E)).Bytes())
+		out.Type, out.N, out.E = "RSA", text(k.N.Bytes()), text(big.NewInt(int64(k.E)).Bytes())
 	case *ecdsa.PublicKey:
 		point, err := k.Bytes() // 4, x, y
 		if err != nil {
 			return nil, err
 		}
 		half := 1 + len(point)/2
-		out["kty"], out["crv"], out["x"], out["y"] = "EC", k.Curve.Params().Name, text(point[1:half]), text(point[half:])
+		out.Type, out.Curve, out.X, out.Y = "EC", k.Curve.Params().Name, text(point[1:half]), text(point[half:])
 	}
 	return out, nil
 }

@@ -390,6 +390,15 @@ const (
 	pathKeys          = "/openid/v1/jwks"
 )
 
+// issuer is the document about the issuer, with its members in the order of a kube-apiserver.
+type issuer struct {
+	Issuer     string   `json:"issuer"`
+	Keys       string   `json:"jwks_uri"`
+	Responses  []string `json:"response_types_supported"`
+	Subjects   []string `json:"subject_types_supported"`
+	Algorithms []string `json:"id_token_signing_alg_values_supported"`
+}
+
 // serveKeys answers with a document about the issuer.
 func (s *Server) serveKeys(w http.ResponseWriter, r *http.Request) {
 	keys, err := s.tokens.publicKeys()
@@ -398,29 +407,30 @@ func (s *Server) serveKeys(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	var (
-		webKeys    = []any{}
+		webKeys    = []*webKey{}
 		algorithms = []string{}
 	)
 	for _, key := range keys {
-		k, err := webKey(key)
+		k, err := newWebKey(key)
 		if err != nil {
 			s.api.Fail(w, r, meta.NewInternalError(err))
 			return
 		}
 		webKeys = append(webKeys, k)
-		if name := k["alg"].(string); !slices.Contains(algorithms, name) {
-			algorithms = append(algorithms, name)
+		if !slices.Contains(algorithms, k.Algorithm) {
+			algorithms = append(algorithms, k.Algorithm)
 		}
 	}
 	var document any = map[string]any{"keys": webKeys}
 	media := "application/jwk-set+json"
 	if r.URL.Path == pathConfiguration {
 		media = "application/json"
-		document = map[string]any{
-			"issuer": s.tokens.opts.Issuer, "jwks_uri": strings.TrimSuffix(s.tokens.opts.Issuer, "/") + pathKeys,
-			"response_types_supported": []string{"id_token"}, "subject_types_supported": []string{"public"},
-			"id_token_signing_alg_values_supported": algorithms,
-		}
+		document = issuer{s.tokens.opts.Issuer, strings.TrimSuffix(s.tokens.opts.Issuer, "/") + pathKeys, []string{"id_token"}, []string{"public"}, algorithms}
+	}
+	if !accepts(r.Header.Get("Accept"), media) {
+		s.api.Fail(w, r, meta.NewStatusError(http.StatusNotAcceptable, meta.ReasonNotAcceptable, &meta.StatusDetails{},
+			"406: Not Acceptable\n\nAvailable representations: "+media))
+		return
 	}
 	data, err := json.Marshal(document)
 	if err != nil {
@@ -430,4 +440,15 @@ func (s *Server) serveKeys(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", media)
 	w.Header().Set("Cache-Control", "public, max-age=3600")
 	_, _ = w.Write(data)
+}
+
+// accepts reports whether an Accept header names a media type (upstream: go-restful, Route.matchesAccept).
+func accepts(header, media string) bool {
+	for part := range strings.SplitSeq(header, ",") {
+		name, _, _ := strings.Cut(part, ";")
+		if name = strings.Trim(name, " "); name == media || name == "*/*" {
+			return true
+		}
+	}
+	return header == ""
 }

@@ -93,6 +93,11 @@ func (c *Chain) mutate(ctx context.Context, a *kinds.Attributes) error {
 // Validate implements kinds.Admission.
 func (c *Chain) Validate(ctx context.Context, a *kinds.Attributes) error {
 	return around(c.opts, func(own kinds.Admission) error { return own.Validate(ctx, a) }, func() error {
+		if c.opts.Namespaces {
+			if err := c.checkAdminAccess(a); err != nil {
+				return statusOf(err)
+			}
+		}
 		chain := configured(c.validating)
 		if chain == nil {
 			return nil

@@ -63,12 +63,8 @@ func converterOf(k *kinds.Kind, version int) (managedfields.TypeConverter, error
 			ClusterScoped: info.ClusterScoped, Type: k.Schema(version), Verbs: info.Verbs,
 		}},
 	}
-	name := "apis/" + gv.String()
-	if gv.Group == "" {
-		name = "api/" + gv.Version
-	}
 	var doc spec3.OpenAPI
-	if err := json.Unmarshal((openapi.API{GroupVersions: []openapi.GroupVersion{gv}}).V3()[name].JSON(), &doc); err != nil {
+	if err := json.Unmarshal((openapi.API{GroupVersions: []openapi.GroupVersion{gv}}).V3(gv.Name()).JSON(), &doc); err != nil {
 		return nil, err
 	}
 	return managedfields.NewTypeConverter(doc.Components.Schemas, false)

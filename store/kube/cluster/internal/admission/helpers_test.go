@@ -33,7 +33,7 @@ func newServer(t testing.TB, opts Options, more ...func(*apitest.Options)) *serv
 	o := apitest.Options{API: httpapi.Options{
 		Kinds: append(all, crd.Definitions()), Run: []func(context.Context, *httpapi.API){crd.Run},
 		Admission: func(a *httpapi.API) httpapi.Admission {
-			opts.Calls = webhooks.New(webhooks.Options{Services: Services(a), Clock: a.Store().Clock()})
+			opts.Calls = webhooks.New(webhooks.Options{Services: Services(a, false), Clock: a.Store().Clock()})
 			t.Cleanup(opts.Calls.Close)
 			s.chain = New(a, opts)
 			return s.chain

@@ -4,6 +4,7 @@ import (
 	"net/url"
 
 	corev1 "k8s.io/api/core/v1"
+	discoveryv1 "k8s.io/api/discovery/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apiserver/pkg/util/proxy"
 	"k8s.io/apiserver/pkg/util/webhook"
@@ -12,14 +13,45 @@ import (
 	"github.com/kubecoord/kubecoord/httpapi"
 )
 
-// Services returns the resolver of a server that does not route to endpoints itself: a service has its cluster IP.
-func Services(api *httpapi.API) webhook.ServiceResolver { return services{&objects{api: api}} }
+// Services returns the resolver of an API. A service has the cluster IP that its writer gave it. kubecoord allocates none, so that
+// other services have their endpoints, as with --enable-aggregator-routing of a kube-apiserver. If dials is set, somebody else knows
+// the way: a service without endpoints has its DNS name.
+func Services(api *httpapi.API, dials bool) webhook.ServiceResolver {
+	return services{&objects{api: api}, dials}
+}
 
-type services struct{ objects *objects }
+type services struct {
+	objects *objects
+	dials   bool
+}
 
 // ResolveEndpoint implements webhook.ServiceResolver.
 func (s services) ResolveEndpoint(namespace, name string, port int32) (*url.URL, error) {
-	return proxy.ResolveCluster(serviceLister{objects: s.objects}, namespace, name, port)
+	lister := serviceLister{objects: s.objects}
+	u, err := proxy.ResolveCluster(lister, namespace, name, port)
+	if err != nil || u.Hostname() != "" {
+		return u, err
+	}
+	u, err = proxy.ResolveEndpoint(lister, s, namespace, name, port)
+	if err != nil && s.dials {
+		return webhook.NewDefaultServiceResolver().ResolveEndpoint(namespace, name, port)
+	}
+	return u, err
+}
+
+// GetEndpointSlices implements proxy.EndpointSliceGetter.
+func (s services) GetEndpointSlices(namespace, name string) (slices []*discoveryv1.EndpointSlice, err error) {
+	r, version := s.objects.resource(discoveryv1.SchemeGroupVersion.WithResource("endpointslices"))
+	if r == nil {
+		return nil, nil
+	}
+	all, err := s.objects.list(r, version, namespace)
+	for _, o := range all {
+		if slice := o.(*discoveryv1.EndpointSlice); slice.Labels[discoveryv1.LabelServiceName] == name {
+			slices = append(slices, slice)
+		}
+	}
+	return slices, err
 }
 
 // serviceLister reads services from the store.

@@ -1,0 +1,134 @@
+package cluster
+
+import (
+	"net/http"
+	"regexp"
+	"strings"
+)
+
+const jobs = "/apis/batch/v1/namespaces/NAMESPACE/jobs"
+
+func job(name, metadata, spec, template string) string {
+	return "{apiVersion: batch/v1, kind: Job, metadata: {name: " + name + metadata + "}, spec: {" + spec + "template: {metadata: {" + template + "}, spec: {restartPolicy: Never, containers: [{name: a, image: i}]}}}}"
+}
+
+// labelled plays kinds whose labels have a default, with and without labels of their own.
+func labelled(p *play) {
+	p.do("job, dry run", http.MethodPost, jobs+"?dryRun=All", job("dry", "", "", ""))
+	p.do("job", http.MethodPost, jobs, job("a", "", "", ""))
+	p.do("job with labels", http.MethodPost, jobs, job("b", ", labels: {x: red}", "", ""))
+	p.do("job with labels of the template", http.MethodPost, jobs, job("c", "", "", "labels: {x: red}"))
+	p.do("job with labels that it gets", http.MethodPost, jobs, job("d", "", "", "labels: {job-name: other}"))
+	p.do("job with a selector of its own", http.MethodPost, jobs, job("e", "", "manualSelector: true, selector: {matchLabels: {x: red}}, ", "labels: {x: red}"))
+	p.do("job with a selector", http.MethodPost, jobs, job("f", "", "selector: {matchLabels: {x: red}}, ", "labels: {x: red}"))
+	p.do("job, manual without a selector", http.MethodPost, jobs, job("g", "", "manualSelector: true, ", ""))
+	p.do("get", http.MethodGet, jobs+"/a", "")
+	for _, selector := range []string{"job-name=a", "batch.kubernetes.io/job-name=b", "x=red", "controller-uid"} {
+		p.do("list "+selector, http.MethodGet, jobs+"?labelSelector="+strings.NewReplacer("=", "%3D", "/", "%2F").Replace(selector), "", "Accept: application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1")
+	}
+	applied := strings.Replace(job("h", "", "", ""), "name: h", "name: h, annotations: {x: red}", 1)
+	p.patch("apply", jobs+"/h?fieldManager=m", apply, applied)
+	p.patch("apply again", jobs+"/h?fieldManager=m", apply, applied)
+	p.patch("apply by another", jobs+"/h?fieldManager=n", apply, applied)
+	p.patch("labels, merge", jobs+"/a", merge, `{"metadata":{"labels":{"x":"y"}}}`)
+	p.patch("no labels, merge", jobs+"/a", merge, `{"metadata":{"labels":null}}`)
+	p.patch("no labels, JSON", jobs+"/a", jsonPatch, `[{"op":"remove","path":"/metadata/labels"}]`)
+	p.patch("no label, strategic", jobs+"/b", strategic, `{"metadata":{"labels":{"x":null}}}`)
+	p.patch("status", jobs+"/a/status", merge, `{"status":{"active":1,"startTime":"2026-01-01T00:00:00Z"},"metadata":{"labels":null}}`)
+	p.do("deployment", http.MethodPost, deployments, deployment("a", ""))
+	p.patch("deployment without labels", deployments+"/a", merge, `{"metadata":{"labels":null}}`)
+	p.do("cron job", http.MethodPost, "/apis/batch/v1/namespaces/NAMESPACE/cronjobs", `{apiVersion: batch/v1, kind: CronJob, metadata: {name: a}, spec: {schedule: "* * * * *", jobTemplate: {spec: {template: {metadata: {labels: {x: red}}, spec: {restartPolicy: Never, containers: [{name: a, image: i}]}}}}}}`)
+	for _, name := range []string{"a", "b", "c", "e", "h"} {
+		p.must(http.MethodDelete, jobs+"/"+name+"?propagationPolicy=Background", "")
+	}
+}
+
+// retyped plays changes of the type of a service. The IPs are the writer's: kubecoord allocates none, and neither node ports.
+func retyped(p *play) {
+	const services = "/api/v1/namespaces/NAMESPACE/services"
+	post := func(step, name, spec string) {
+		p.do(step, http.MethodPost, services, "{apiVersion: v1, kind: Service, metadata: {name: "+name+"}, spec: {"+spec+"}}")
+	}
+	post("external", "e", `type: ExternalName, externalName: a.example.com, internalTrafficPolicy: Local`)
+	post("external with a bad policy", "x", `type: ExternalName, externalName: a.example.com, internalTrafficPolicy: Near`)
+	post("headless", "a", `clusterIP: None, ports: [{port: 80}], selector: {a: b}`)
+	p.patch("to external", services+"/a", merge, `{"spec":{"type":"ExternalName","externalName":"a.example.com"}}`)
+	p.do("get external", http.MethodGet, services+"/a", "")
+	p.patch("back to headless", services+"/a", merge, `{"spec":{"type":"ClusterIP","externalName":null,"clusterIP":"None"}}`)
+	p.patch("to external with the IP", services+"/a", merge, `{"spec":{"type":"ExternalName","externalName":"a.example.com","clusterIP":"10.0.0.77"}}`)
+	p.patch("to external with another policy", services+"/a", merge, `{"spec":{"type":"ExternalName","externalName":"a.example.com","internalTrafficPolicy":"Local"}}`)
+	post("load balancer", "l", `type: LoadBalancer, clusterIP: 10.0.0.201, loadBalancerClass: example.com/x, externalTrafficPolicy: Local, healthCheckNodePort: 30901, allocateLoadBalancerNodePorts: false, ports: [{name: a, port: 80, nodePort: 30902}, {name: b, port: 81, nodePort: 30903}]`)
+	p.patch("status of the load balancer", services+"/l/status", merge, `{"status":{"loadBalancer":{"ingress":[{"ip":"192.0.2.1"}]}}}`)
+	p.do("update without node ports, dry run", http.MethodPut, services+"/l?dryRun=All", `{apiVersion: v1, kind: Service, metadata: {name: l}, spec: {type: LoadBalancer, loadBalancerClass: example.com/x, externalTrafficPolicy: Local, allocateLoadBalancerNodePorts: false, ports: [{name: b, port: 81}, {name: a, port: 80, nodePort: 30902}]}}`)
+	p.patch("to node port", services+"/l", merge, `{"spec":{"type":"NodePort"}}`)
+	p.do("update without a node port", http.MethodPut, services+"/l", `{apiVersion: v1, kind: Service, metadata: {name: l}, spec: {type: NodePort, ports: [{name: b, port: 81, nodePort: 30903}, {name: a, port: 80}]}}`)
+	p.patch("to cluster IP", services+"/l", merge, `{"spec":{"type":"ClusterIP"}}`)
+	p.patch("to cluster IP with external IPs", services+"/l", merge, `{"spec":{"externalIPs":["192.0.2.9"],"externalTrafficPolicy":"Local"}}`)
+	p.patch("without external IPs", services+"/l", merge, `{"spec":{"externalIPs":null}}`)
+	post("node port", "np", `type: NodePort, clusterIP: 10.0.0.202, ports: [{port: 80, nodePort: 30904}]`)
+	p.patch("to cluster IP with another node port", services+"/np", merge, `{"spec":{"type":"ClusterIP","ports":[{"port":80,"nodePort":30905}]}}`)
+	p.patch("node port, to external", services+"/np", merge, `{"spec":{"type":"ExternalName","externalName":"a.example.com"}}`)
+	for _, name := range []string{"a", "e", "l", "np"} {
+		p.must(http.MethodDelete, services+"/"+name, "")
+	}
+}
+
+// adminAccess plays claims that ask for admin access to devices, in a namespace without and with the label for it.
+func adminAccess(p *play) {
+	const group = "/apis/resource.k8s.io/v1/namespaces/NAMESPACE/"
+	claim := func(kind, name, exactly string) string {
+		spec := "devices: {requests: [{name: x, exactly: {deviceClassName: c}}, {name: z, exactly: {deviceClassName: c" + exactly + "}}]}"
+		if kind == "ResourceClaimTemplate" {
+			spec = "spec: {" + spec + "}"
+		}
+		return "{apiVersion: resource.k8s.io/v1, kind: " + kind + ", metadata: {name: " + name + "}, spec: {" + spec + "}}"
+	}
+	for _, label := range []string{"", `"no"`, `"true"`} {
+		if label != "" {
+			p.must(http.MethodPatch, "/api/v1/namespaces/NAMESPACE", `{"metadata":{"labels":{"resource.kubernetes.io/admin-access":`+label+`}}}`, "Content-Type: "+merge)
+		}
+		for _, kind := range []string{"ResourceClaim", "ResourceClaimTemplate"} {
+			path := group + strings.ToLower(kind) + "s"
+			p.do(kind+" "+label, http.MethodPost, path, claim(kind, "a", ", adminAccess: true"))
+			p.do(kind+" without "+label, http.MethodPost, path+"?dryRun=All", claim(kind, "b", ", adminAccess: false"))
+			p.patch(kind+" applied "+label, path+"/c?fieldManager=m&dryRun=All", apply, claim(kind, "c", ", adminAccess: true"))
+		}
+		if label == "" {
+			p.must(http.MethodPost, group+"resourceclaims", claim("ResourceClaim", "s", ""))
+		}
+		p.patch("status "+label, group+"resourceclaims/s/status", merge, `{"status":{"allocation":{"devices":{"results":[{"request":"x","driver":"d.example.com","pool":"p","device":"d","adminAccess":true}]}}}}`)
+	}
+	p.must(http.MethodPatch, "/api/v1/namespaces/NAMESPACE", `{"metadata":{"labels":{"resource.kubernetes.io/admin-access":null}}}`, "Content-Type: "+merge)
+	p.patch("status once granted", group+"resourceclaims/s/status", merge, `{"metadata":{"annotations":{"x":"y"}},"status":{"reservedFor":[{"resource":"pods","name":"p","uid":"u"}]}}`)
+}
+
+// kubelets plays requests that a server passes on to a kubelet, for pods that have none.
+func kubelets(p *play) {
+	p.must(http.MethodPost, pods, "{apiVersion: v1, kind: Pod, metadata: {name: p}, spec: {initContainers: [{name: i, image: i}], containers: [{name: a, image: i}]}}")
+	p.must(http.MethodPost, pods, "{apiVersion: v1, kind: Pod, metadata: {name: q}, spec: {containers: [{name: a, image: i}, {name: b, image: i}]}}")
+	p.must(http.MethodPost, pods, "{apiVersion: v1, kind: Pod, metadata: {name: r}, spec: {nodeName: absent-RUNID, containers: [{name: a, image: i}]}}")
+	for _, path := range []string{
+		"p/log", "p/log?container=a", "p/log?container=i", "p/log?container=x", "q/log", "q/log?container=b", "r/log", "absent/log", "p/log?tailLines=-1", "p/log?tailLines=0", "p/log?tailLines=x", "absent/log?tailLines=-1",
+		"p/log?limitBytes=0&sinceSeconds=0", "p/log?sinceSeconds=1&sinceTime=2020-01-01T00:00:00Z", "p/log?sinceSeconds=0&sinceTime=2020-01-01T00:00:00Z", "p/log?sinceTime=x", "p/log?stream=All", "p/log?follow=true&previous=true",
+		"p/exec", "p/exec?command=ls&stdout=true", "p/exec?container=x", "q/exec?command=ls", "r/exec?command=ls&stdout=true", "absent/exec", "p/attach?stdout=true", "q/attach", "r/attach?stdout=true", "p/portforward", "r/portforward", "q/portforward?ports=80", "absent/portforward",
+	} {
+		p.do("GET "+path, http.MethodGet, pods+"/"+path, "")
+		p.do("POST "+path, http.MethodPost, pods+"/"+path, "")
+	}
+	for _, method := range []string{http.MethodPut, http.MethodPatch, http.MethodDelete} {
+		p.do(method+" exec", method, pods+"/p/exec", "", "Content-Type: "+merge)
+	}
+	for _, name := range []string{"p", "q", "r"} {
+		p.must(http.MethodDelete, pods+"/"+name+"?gracePeriodSeconds=0", "")
+	}
+}
+
+// issuer plays requests for the documents about the issuer of tokens.
+func issuer(p *play) {
+	p.norm.Replace(regexp.MustCompile(`^[A-Za-z0-9_-]{43}$`), "{key}") // a part of a public key, or its hash
+	for _, accept := range []string{"application/json", "*/*", "application/jwk-set+json", "text/html", "application/json, application/jwk-set+json;q=0.5", "application/*", "application/yaml"} {
+		for _, path := range []string{"/openid/v1/jwks", "/.well-known/openid-configuration"} {
+			p.do("GET "+path+" as "+accept, http.MethodGet, path, "", "Accept: "+accept)
+		}
+	}
+}

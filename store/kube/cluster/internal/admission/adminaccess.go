@@ -1,0 +1,74 @@
+package admission
+
+import (
+	"fmt"
+	"strings"
+
+	resourcev1 "k8s.io/api/resource/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/kubecoord/kubecoord/internal/kinds"
+	"github.com/kubecoord/kubecoord/internal/registry"
+	"github.com/kubecoord/kubecoord/store"
+)
+
+// adminLabel is the label of a namespace whose claims may ask for devices that are in use.
+const adminLabel = resourcev1.DRAAdminNamespaceLabelKey
+
+// checkAdminAccess refuses admin access to devices outside of the namespaces for it (upstream: registry/resource, AuthorizedForAdmin
+// and AuthorizedForAdminStatus, which add their error to those of the validation; here it comes after they are mended).
+func (c *Chain) checkAdminAccess(a *kinds.Attributes) error {
+	resource := a.Resource.Info()
+	if resource.Group != resourcev1.GroupName || a.Operation == kinds.OperationDelete {
+		return nil
+	}
+	// Requests cannot change, and once the results have it the allocation cannot.
+	at := ""
+	switch {
+	case a.Operation == kinds.OperationCreate && resource.Plural == "resourceclaims":
+		at = asksForAdmin(a.Object, "exactly", "spec", "devices", "requests")
+	case a.Operation == kinds.OperationCreate && resource.Plural == "resourceclaimtemplates":
+		at = strings.TrimPrefix(asksForAdmin(a.Object, "exactly", "spec", "spec", "devices", "requests"), "spec.")
+	case a.Subresource != nil && a.Subresource.Name == "status" && resource.Plural == "resourceclaims" && asksForAdmin(a.Old, "", "status", "allocation", "devices", "results") == "":
+		at = asksForAdmin(a.Object, "", "status", "allocation", "devices", "results")
+	}
+	if at == "" {
+		return nil
+	}
+	refusal := field.Forbidden(field.NewPath(at), fmt.Sprintf("admin access to devices requires the `%s: true` label on the containing namespace", adminLabel))
+	var ns *registry.Item
+	if in := c.namespaces.find(); in != nil {
+		ns = in.Peek("", a.Namespace)
+	}
+	switch {
+	case ns == nil:
+		err := apierrors.NewNotFound(namespaces.GroupResource(), a.Namespace)
+		refusal = field.InternalError(field.NewPath(at), fmt.Errorf("could not retrieve namespace to verify admin access: %w", err))
+	case ns.Stored().GetObjectMeta().Labels[adminLabel] == "true":
+		return nil
+	}
+	return apierrors.NewInvalid(schema.GroupKind{Group: resource.Group, Kind: resource.Kind}, a.Object.GetObjectMeta().Name, field.ErrorList{refusal})
+}
+
+// asksForAdmin returns the path of the first item of a list in an object that has adminAccess, or "". within is the member of the
+// item that has it.
+func asksForAdmin(o kinds.Object, within string, path ...string) string {
+	u, _ := o.(*store.Unstructured)
+	if u == nil {
+		return ""
+	}
+	items, _, _ := unstructured.NestedSlice(u.Content, path...)
+	for i, item := range items {
+		item, _ := item.(map[string]any)
+		if within != "" {
+			item, _ = item[within].(map[string]any)
+		}
+		if item["adminAccess"] == true {
+			return fmt.Sprintf("%s[%d].adminAccess", strings.Join(path, "."), i)
+		}
+	}
+	return ""
+}
