@@ -144,3 +144,50 @@ func TestBodyArrivesInParts(t *testing.T) {
 		assert.Contains(t, a.Body, annotation)
 	}
 }
+
+// Nothing bounds the managers of an object but its size, as in a kube-apiserver. Each write reads all of them, and no pair of them.
+func TestAnApplyCostsInProportionToTheManagers(t *testing.T) {
+	s := newServer(t)
+	managers := 0
+	apply := func() {
+		body := fmt.Sprintf(`{"apiVersion":"coordination.k8s.io/v1","kind":"Lease","metadata":{"name":"a","labels":{"l%d":"x"}}}`, managers)
+		s.must(t, "PATCH", fmt.Sprint(leases, "/a?fieldManager=m", managers), body, "Content-Type", "application/apply-patch+yaml")
+		managers++
+	}
+	// cost returns the bytes and the allocations of an apply to an object with so many managers.
+	cost := func(with int) (bytes, allocations float64) {
+		for managers < with {
+			apply()
+		}
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		const applies = 20
+		for range applies {
+			apply()
+		}
+		runtime.ReadMemStats(&after)
+		return float64(after.TotalAlloc-before.TotalAlloc) / applies, float64(after.Mallocs-before.Mallocs) / applies
+	}
+	fewBytes, fewAllocations := cost(100)
+	manyBytes, manyAllocations := cost(400)
+	assert.Less(t, manyBytes/fewBytes, 4.6, "of bytes")
+	assert.Less(t, manyAllocations/fewAllocations, 4.6, "of allocations")
+}
+
+// A body that stops must not cost more memory than has arrived, and a part.
+func TestABodyThatStopsLeavesNoGarbage(t *testing.T) {
+	s := newServer(t)
+	const arrived = 1_500_000
+	send := func() {
+		req := newRequest(t, "POST", leases, "", "Content-Type", typeJSON)
+		req.Body = io.NopCloser(io.MultiReader(bytes.NewReader(make([]byte, arrived)), brokenBody{}))
+		req.ContentLength = 3 << 20
+		assertStatus(t, s.send(t, req), http.StatusInternalServerError, "", "invalid byte in chunk length")
+	}
+	send()
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	send()
+	runtime.ReadMemStats(&after)
+	assert.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(2*arrived+256<<10), "arrived twice: once in the test")
+}
