@@ -114,8 +114,7 @@ type API struct {
 	opened   sync.Map    // of *registry.Resource by *kinds.Kind, when they are first used
 	setDate  bool        // take the Date header from the store's clock; net/http sets it otherwise
 	atOnce   func() bool // reports whether every handler ends with the context of its request
-	auditIDs auditIDs
-	buffers  sync.Pool // of *buffers
+	buffers  sync.Pool   // of *buffers
 	frames   frames
 	scratch  scratch.Pool // for parts of lists, and frames
 
@@ -163,7 +162,6 @@ func (a *API) start(s *served, opts Options) {
 	a.backlog.start, a.backlog.clock, a.backlog.guards = time.Now(), a.st.Clock(), map[*stallGuard]struct{}{}
 	a.limits = newLimits(opts)
 	a.checks = append(alwaysHealthy(), opts.Checks...)
-	a.auditIDs.seed = a.st.Seed()
 	_, real := a.st.Clock().(clock.Real)
 	a.setDate = !real
 	a.ctx, a.close = context.WithCancel(context.Background())

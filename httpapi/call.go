@@ -2,16 +2,12 @@ package httpapi
 
 import (
 	"context"
-	"encoding/binary"
 	"errors"
-	"math/rand/v2"
 	"net/http"
 	"net/url"
-	"sync"
 	"time"
 
 	"github.com/kubecoord/kubecoord/internal/caller"
-	"github.com/kubecoord/kubecoord/internal/derive"
 	"github.com/kubecoord/kubecoord/internal/kinds"
 	"github.com/kubecoord/kubecoord/internal/registry"
 	"github.com/kubecoord/kubecoord/store/meta"
@@ -109,7 +105,7 @@ func (a *API) newCall(w http.ResponseWriter, r *http.Request) *call {
 	c := &call{api: a, served: a.served.Load(), req: r, w: w, began: time.Now(), observe: caller.Observer(r.Context())}
 	id := c.header("Audit-Id")
 	if id == "" {
-		id = a.auditIDs.next(r)
+		id = a.st.RandomUUID()
 	}
 	h, v := w.Header(), []string{id, noCache} // one allocation for both
 	h["Audit-Id"], h["Cache-Control"] = v[:1:1], v[1:]
@@ -148,34 +144,6 @@ func (a *API) Fail(w http.ResponseWriter, r *http.Request, err error) {
 	c := a.newCall(w, r)
 	defer c.endTime()
 	c.fail(err)
-}
-
-// auditIDs generates the Audit-Id of answers: random, or with a seed derived from the request and
-// the number of equal requests before it.
-type auditIDs struct {
-	seed uint64
-
-	mu   sync.Mutex // guards seen
-	seen map[uint64]uint64
-}
-
-// next returns a UUID of version 4.
-func (a *auditIDs) next(r *http.Request) string {
-	var b [16]byte
-	if a.seed == 0 {
-		binary.LittleEndian.PutUint64(b[:8], rand.Uint64())
-		binary.LittleEndian.PutUint64(b[8:], rand.Uint64())
-		return derive.UUID(b)
-	}
-	target := r.URL.RequestURI()
-	key := derive.From(a.seed, r.Method, target).Uint64()
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if a.seen == nil {
-		a.seen = map[uint64]uint64{}
-	}
-	a.seen[key]++
-	return derive.From(a.seed, "audit", r.Method, target, string(binary.BigEndian.AppendUint64(b[:0], a.seen[key]))).UUID()
 }
 
 // Header returns the header of the answer.

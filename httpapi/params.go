@@ -89,6 +89,6 @@ func (c *call) watchOptions() (registry.WatchOptions, error) {
 		Warn:                c.warn,
 	}
 	seconds, _ := c.optionalInt("timeoutSeconds") // listOptions has checked it
-	o.Timeout = c.watchTimeout(seconds, o)
+	o.Timeout = c.watchTimeout(seconds)
 	return o, nil
 }

@@ -3,16 +3,15 @@ package httpapi
 import (
 	"bytes"
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"net"
 	"net/http"
 	"runtime"
 	"time"
 
 	"github.com/kubecoord/kubecoord/internal/codec"
-	"github.com/kubecoord/kubecoord/internal/derive"
 	"github.com/kubecoord/kubecoord/internal/registry"
 	"github.com/kubecoord/kubecoord/store/meta"
 	"github.com/kubecoord/kubecoord/watch"
@@ -109,20 +108,14 @@ func (w *watchWriter) send(part chunk) error {
 const minWatchTimeout = 30 * time.Minute
 
 // watchTimeout returns timeoutSeconds, or if it is absent or 0 a time between half an hour and
-// an hour: random, or derived from the options if the store has a seed.
-func (c *call) watchTimeout(seconds *int64, o registry.WatchOptions) time.Duration {
+// an hour.
+func (c *call) watchTimeout(seconds *int64) time.Duration {
 	if seconds != nil && *seconds != 0 {
 		const most = int64(1<<63-1) / int64(time.Second) // more would wrap around
 		return time.Duration(min(max(*seconds, -most), most)) * time.Second
 	}
-	seed := c.api.st.Seed()
-	if seed == 0 {
-		return minWatchTimeout + rand.N(minWatchTimeout)
-	}
-	info := c.endpoint.Info
-	sum := derive.From(seed, info.Group, info.Plural, "watch", o.Namespace, o.Name,
-		o.LabelSelector, o.FieldSelector, o.ShardSelector, o.ResourceVersion)
-	return minWatchTimeout + time.Duration(sum.Uint64()%uint64(minWatchTimeout))
+	random := c.api.st.Random()
+	return minWatchTimeout + time.Duration(binary.BigEndian.Uint64(random[:])%uint64(minWatchTimeout))
 }
 
 // closeGrace limits a write after Close, or after the time of a request.

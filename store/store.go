@@ -34,9 +34,8 @@ type Options struct {
 	// timeouts of watches and the header Audit-Id. With a clock.Manual, the same sequence of requests gives the same
 	// answers, byte for byte.
 	//
-	// A uid follows from kind, namespace, name, and the uid of the last object with the name. A generated name
-	// follows from kind, namespace, prefix, and the number of names generated from the prefix. So writers of
-	// different objects do not affect each other. The store keeps about 150 bytes for each name of a deleted object.
+	// Each value follows from the seed and a counter, so concurrent writers may get each other's values. A fork goes on
+	// as its parent would.
 	Seed uint64
 }
 

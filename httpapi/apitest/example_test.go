@@ -250,5 +250,5 @@ func ExampleOptions_seed() {
 	l := list.Items[0]
 	fmt.Println(l.Name, l.UID, l.CreationTimestamp.UTC().Format(time.RFC3339))
 	// Output:
-	// worker-64fdr 8f3fe9a6-e1cc-43ce-a9c3-96127c708658 2026-01-01T00:00:00Z
+	// worker-hb6p5 e6ed2e98-f774-4a59-bdbf-44412df9b718 2026-01-01T00:00:00Z
 }

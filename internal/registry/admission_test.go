@@ -169,7 +169,7 @@ func TestAdmissionOfGeneratedNamesThatAreTaken(t *testing.T) {
 	leases := leasesIn(st)
 	first := mustCreate(t, leases, &lease.Lease{ObjectMeta: meta.ObjectMeta{Namespace: "ns", GenerateName: "g-"}})
 	again := newStoreWith(t, registry.Options{Seed: 1})
-	createAll(t, leasesIn(again), "ns/"+first.Name)
+	takeName(t, again, first.Name)
 	a := admitting(again)
 	second := mustCreate(t, leasesIn(again), &lease.Lease{ObjectMeta: meta.ObjectMeta{Namespace: "ns", GenerateName: "g-"}})
 	asked := a.taken()

@@ -33,9 +33,8 @@ type collection struct {
 	terminating atomic.Bool
 
 	// guarded by st.mu
-	tree   *btree.BTreeG[entry]
-	fresh  *snapshot // of the current tree, or nil
-	seeded seeded
+	tree  *btree.BTreeG[entry]
+	fresh *snapshot // of the current tree, or nil
 
 	account   *account
 	snapshots snapshotCache

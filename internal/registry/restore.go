@@ -21,7 +21,6 @@ type Restored struct {
 	obj     kinds.Object
 	version uint64 // 0 for any
 	size    int
-	newUID  bool // the object had none
 }
 
 // PrepareRestore validates an object as a create does, and takes ownership of it. The object must be in the stored
@@ -39,7 +38,6 @@ func (r *Resource) PrepareRestore(o kinds.Object, req Request) (*Restored, error
 	if errs := r.checkRestored(o); len(errs) > 0 {
 		return nil, errs.Status(r.Kind.GroupKind(), m.Name)
 	}
-	newUID := m.UID == ""
 	r.dedupOwners(m, &req, "")
 	if err := r.restoreSystemFields(o, req); err != nil {
 		return nil, err
@@ -57,7 +55,7 @@ func (r *Resource) PrepareRestore(o kinds.Object, req Request) (*Restored, error
 		return nil, fmt.Errorf("the object cannot be decoded again after it is encoded; a time may be outside the years 0 to 9999")
 	}
 	r.st.interned.Metadata(m, nil)
-	return &Restored{r, o, version, size, newUID}, nil
+	return &Restored{r, o, version, size}, nil
 }
 
 // Object returns the object as it will be stored, and Size its size in bytes.
@@ -97,7 +95,6 @@ func (r *Resource) restoreSystemFields(o kinds.Object, req Request) error {
 	m.SelfLink = ""
 	if m.UID == "" {
 		m.UID = r.newUID()
-		r.deriveUID(m)
 	}
 	if m.Generation == 0 && r.Kind.HasGenerations() {
 		m.Generation = 1
@@ -200,9 +197,6 @@ func (st *Store) Restore(objects []*Restored, version uint64) error {
 			st.reachLocked(o.version - 1)
 		} else {
 			st.reachLocked(version)
-		}
-		if o.newUID {
-			o.r.deriveUIDLocked(o.obj.GetObjectMeta()) // another object may have had the name since PrepareRestore
 		}
 		o.r.publishLocked(&write{key: o.key(), obj: o.obj, size: o.size}, at)
 	}
@@ -317,7 +311,7 @@ func (r *Resource) PrepareValid(o kinds.Object, req Request) (*Restored, error) 
 		return nil, err
 	}
 	r.Kind.Conform(o)
-	return &Restored{r, o, 0, r.Kind.Size(o, maxObject), true}, nil
+	return &Restored{r, o, 0, r.Kind.Size(o, maxObject)}, nil
 }
 
 // RestoreAgain returns an object for Restore that PrepareRestore has accepted in another store: nothing is validated. It takes
@@ -326,10 +320,9 @@ func (r *Resource) PrepareValid(o kinds.Object, req Request) (*Restored, error) 
 func (r *Resource) RestoreAgain(o kinds.Object, size int) *Restored {
 	m, now := o.GetObjectMeta(), meta.NewTime(r.st.now())
 	m.UID, m.CreationTimestamp, m.ResourceVersion = r.newUID(), now, ""
-	r.deriveUID(m)
 	m.ManagedFields = slices.Clone(m.ManagedFields)
 	for i := range m.ManagedFields {
 		m.ManagedFields[i].Time = &now
 	}
-	return &Restored{r, o, 0, size, true}
+	return &Restored{r, o, 0, size}
 }

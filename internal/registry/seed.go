@@ -1,109 +1,53 @@
 package registry
 
 import (
-	"crypto/rand"
+	crand "crypto/rand"
+	"crypto/sha256"
 	"encoding/binary"
-	mathrand "math/rand/v2"
-	"strconv"
+	"encoding/hex"
+	"math/rand/v2"
+	"sync/atomic"
 
-	"github.com/google/btree"
-
-	"github.com/kubecoord/kubecoord/internal/derive"
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
-// This file makes uids and generated names. Without a Seed they are random. With one, each depends on the seed and
-// the object's own history only, so that concurrent writers of different objects do not affect each other.
+// This file makes what is random: uids and generated names, and for httpapi the ids of requests and the times of watches. With a
+// Seed each value is the hash of the seed and a counter, so the same calls in the same order get the same values. Requests have a
+// counter of their own: a read must not change the uid of the next object.
 
-// Seed returns the Seed of Options.
-func (st *Store) Seed() uint64 { return st.seed }
+// requestsFrom is where the counter of requests starts.
+const requestsFrom = 1 << 63
 
-// derive returns a hash of the seed, the resource and the words.
-func (r *Resource) derive(words ...string) derive.Sum {
-	return derive.From(r.st.seed, append([]string{r.Info().Group, r.Info().Plural}, words...)...)
-}
+// Random returns bytes for a request, which are no secret.
+func (st *Store) Random() [16]byte { return st.draw(&st.drawn[1]) }
 
-// seeded holds the names and prefixes that a Resource with a Seed remembers. The zero
-// value is empty, and stays empty without a Seed. st.mu guards it.
-type seeded struct {
-	tree *btree.BTreeG[nameRecord] // nil while it is empty
-}
-
-// nameRecord is about a free name, or a prefix of generated names.
-type nameRecord struct {
-	key
-	prefix bool
-	uid    meta.UID // of the last object with the name
-	names  uint64   // how many were generated with the prefix
-}
-
-func nameRecordLess(a, b nameRecord) bool {
-	if a.key != b.key {
-		return entryLess(entry{key: a.key}, entry{key: b.key})
+func (st *Store) draw(counter *atomic.Uint64) (b [16]byte) {
+	if st.seed != 0 {
+		of := binary.BigEndian.AppendUint64(make([]byte, 0, 16), st.seed)
+		sum := sha256.Sum256(binary.BigEndian.AppendUint64(of, counter.Add(1)))
+		return [16]byte(sum[:16])
 	}
-	return !a.prefix && b.prefix
+	// The generator of the runtime will do. The first use of crypto/rand takes 30 us of a process.
+	binary.LittleEndian.PutUint64(b[:8], rand.Uint64())
+	binary.LittleEndian.PutUint64(b[8:], rand.Uint64())
+	return b
 }
 
-func (m *seeded) get(p nameRecord) nameRecord {
-	if m.tree != nil {
-		if have, ok := m.tree.Get(p); ok {
-			return have
-		}
+// RandomUUID returns a UUID for a request, of version 4 (RFC 9562).
+func (st *Store) RandomUUID() string { return uuid(st.Random()) }
+
+func uuid(b [16]byte) string {
+	b[6] = b[6]&0x0f | 0x40
+	b[8] = b[8]&0x3f | 0x80
+	var room [36]byte
+	s := hex.AppendEncode(room[:0], b[:4])
+	for _, part := range [][]byte{b[4:6], b[6:8], b[8:10], b[10:]} {
+		s = hex.AppendEncode(append(s, '-'), part)
 	}
-	return p
+	return string(s)
 }
 
-func (m *seeded) put(p nameRecord) {
-	if m.tree == nil {
-		m.tree = btree.NewG(treeDegree, nameRecordLess)
-	}
-	m.tree.ReplaceOrInsert(p)
-}
-
-// fork returns an independent copy. It counts as a write.
-func (m *seeded) fork() seeded {
-	if m.tree == nil {
-		return seeded{}
-	}
-	return seeded{m.tree.Clone()}
-}
-
-// newUID returns a random uid. With a Seed it is a placeholder, which deriveUIDLocked
-// replaces when the object is stored.
-func (r *Resource) newUID() meta.UID {
-	if r.st.seed != 0 {
-		return "00000000-0000-4000-8000-000000000000"
-	}
-	var b [16]byte
-	// The generator of the runtime will do, as a uid is no secret. The first use of
-	// crypto/rand takes 30 us of a process.
-	binary.LittleEndian.PutUint64(b[:8], mathrand.Uint64())
-	binary.LittleEndian.PutUint64(b[8:], mathrand.Uint64())
-	return meta.UID(derive.UUID(b))
-}
-
-// deriveUIDLocked sets the uid of a new object if there is a Seed. The uid is derived from the uid of the last object
-// with the same name, so a store that was loaded from a dump continues as the dumped store would.
-func (r *Resource) deriveUIDLocked(m *meta.ObjectMeta) {
-	if r.st.seed != 0 {
-		last := r.seeded.get(nameRecord{key: key{m.Namespace, m.Name}}).uid
-		m.UID = meta.UID(r.derive("uid", m.Namespace, m.Name, string(last)).UUID())
-	}
-}
-
-// deriveUID is deriveUIDLocked for an object that is not stored now.
-func (r *Resource) deriveUID(m *meta.ObjectMeta) {
-	r.st.mu.RLock()
-	defer r.st.mu.RUnlock()
-	r.deriveUIDLocked(m)
-}
-
-// rememberUIDLocked keeps the uid of a deleted object for deriveUIDLocked.
-func (r *Resource) rememberUIDLocked(m *meta.ObjectMeta) {
-	if r.st.seed != 0 {
-		r.seeded.put(nameRecord{key: key{m.Namespace, m.Name}, uid: m.UID})
-	}
-}
+func (r *Resource) newUID() meta.UID { return meta.UID(uuid(r.st.draw(&r.st.drawn[0]))) }
 
 const (
 	generatedSuffix = 5
@@ -114,40 +58,16 @@ const (
 	generateAttempts = 8
 )
 
-// generateName appends a random suffix to a prefix, which is cut so that the name fits into a DNS label. attempt
-// counts from 1. With a Seed a dry run gets the names that come next, and does not use them up.
-func (r *Resource) generateName(namespace, prefix string, attempt int, dryRun bool) string {
+// generateName appends a random suffix to a prefix, which is cut so that the name fits into a DNS label.
+func (r *Resource) generateName(prefix string) string {
 	prefix = prefix[:min(len(prefix), longestPrefix)]
-	if r.st.seed == 0 {
-		return appendSuffix(prefix, func(b []byte) { rand.Read(b) }) // never fails
-	}
-	r.st.mu.Lock()
-	p := r.seeded.get(nameRecord{key: key{namespace, prefix}, prefix: true})
-	n := p.names
-	if dryRun {
-		n += uint64(attempt - 1)
-	} else {
-		p.names++
-		r.seeded.put(p)
-	}
-	r.st.mu.Unlock()
-	sum, i := r.derive("name", namespace, prefix, strconv.FormatUint(n, 10)), 0
-	return appendSuffix(prefix, func(b []byte) {
-		b[0] = sum[i%len(sum)]
-		i++
-		if i%len(sum) == 0 {
-			sum = r.derive("name", namespace, prefix, string(sum[:])) // suffixes need this very rarely
-		}
-	})
-}
-
-// appendSuffix appends characters chosen by random bytes.
-func appendSuffix(prefix string, random func(b []byte)) string {
 	name := append(make([]byte, 0, len(prefix)+generatedSuffix), prefix...)
-	var b [1]byte
 	for len(name) < len(prefix)+generatedSuffix {
-		random(b[:])
-		// Bytes above the last whole multiple would favour some characters.
+		b := r.st.draw(&r.st.drawn[0])
+		if r.st.seed == 0 {
+			crand.Read(b[:]) // never fails
+		}
+		// A byte above the last whole multiple would favour some characters.
 		if n := len(suffixAlphabet); int(b[0]) < 256/n*n {
 			name = append(name, suffixAlphabet[int(b[0])%n])
 		}

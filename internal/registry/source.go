@@ -114,9 +114,7 @@ func (m memory) commit(ctx context.Context, r *Resource, w write) (write, error)
 		return w, nil
 	}
 	growth := int64(w.size) + objectOverhead
-	if w.old == nil {
-		r.deriveUIDLocked(w.obj.GetObjectMeta())
-	} else {
+	if w.old != nil {
 		growth -= w.old.counted()
 	}
 	if err := st.checkQuotaLocked(growth); err != nil {
@@ -172,7 +170,6 @@ func (r *Resource) applyLocked(c *hub.Change[change]) {
 		r.tree.ReplaceOrInsert(r.adopt(it))
 	} else {
 		r.tree.Delete(c.Payload.old.entry())
-		r.rememberUIDLocked(c.Payload.old.meta())
 	}
 	r.st.record.addLocked(c)
 }

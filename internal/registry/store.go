@@ -39,10 +39,11 @@ type Store struct {
 	clock    clock.Clock      // for timers
 	hub      *hub.Hub[change]
 	interned *intern.Table
-	seed     uint64      // of uids and generated names; 0 is random
-	aging    atomic.Bool // changes record their time; Record sets it at any time
-	first    uint64      // the version before all changes
-	quota    int64       // of bytes, or 0
+	seed     uint64           // of random values; 0 is random
+	drawn    [2]atomic.Uint64 // how many values the seed has given, for objects and for requests
+	aging    atomic.Bool      // changes record their time; Record sets it at any time
+	first    uint64           // the version before all changes
+	quota    int64            // of bytes, or 0
 	source   source
 	engine   *engine // nil for a store in memory
 	// admission decides about writes, or is nil. It is set before the first request.
@@ -130,6 +131,7 @@ func newStore(opts Options) *Store {
 		resources: map[meta.GroupResource]*Resource{},
 	}
 	st.aging.Store(opts.HistoryAge > 0)
+	st.drawn[1].Store(requestsFrom)
 	st.source = memory{st}
 	return st
 }
@@ -222,6 +224,9 @@ func (st *Store) Fork() (*Store, error) {
 		return nil, fmt.Errorf("store.Fork: got a store that was closed, want one that is open: %w", ErrClosed)
 	}
 	f.aging.Store(st.aging.Load())
+	for i := range f.drawn {
+		f.drawn[i].Store(st.drawn[i].Load())
+	}
 	f.version, f.bytes, f.hub = st.version, st.bytes, st.hub.Fork()
 	f.record = st.record.forkLocked(st.version, forkedAt)
 	f.interned = st.interned
@@ -249,6 +254,5 @@ func (r *collection) forkLocked(st *Store, parent *collection) {
 	r.retired.Store(parent.retired.Load())
 	r.terminating.Store(parent.terminating.Load())
 	r.tree = parent.tree.Clone()
-	r.seeded = parent.seeded.fork()
 	r.snapshots.kept = parent.snapshots.all()
 }

@@ -150,7 +150,7 @@ func (st *Store) registerNew(ctx context.Context, k *kinds.Kind, have *Resource)
 // replaceLocked retires a collection in favour of r, which has its objects. growth is the difference of their bytes.
 func (st *Store) replaceLocked(old, r *Resource, growth int64) {
 	st.installLocked(r)
-	r.seeded, r.since = old.seeded, st.version
+	r.since = st.version
 	r.terminating.Store(old.terminating.Load())
 	if e := st.engine; e != nil {
 		e.replaced(old, r)

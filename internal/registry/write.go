@@ -98,7 +98,7 @@ func (r *Resource) Create(ctx context.Context, o kinds.Object, req Request) (*It
 		return it, err
 	}
 	for attempt := 1; ; attempt++ {
-		m.Name = r.generateName(m.Namespace, m.GenerateName, attempt, req.DryRun)
+		m.Name = r.generateName(m.GenerateName)
 		it, err := r.create(ctx, r.Kind.Copy(o), &req)
 		if !errors.Is(err, meta.ReasonAlreadyExists) {
 			return it, err
@@ -167,7 +167,6 @@ func (r *Resource) creation(o kinds.Object, req *Request, applied bool) (w write
 	m := o.GetObjectMeta()
 	w = write{key: key{m.Namespace, m.Name}, obj: o, filled: filled}
 	if req.DryRun {
-		r.deriveUID(m)
 		w.answer, w.done = newItem(r.Kind, o, 0), true
 		return w, nil
 	}
