@@ -155,9 +155,11 @@ func TestConversionsInABubble(t *testing.T) {
 		assert.ErrorContains(t, create("v1beta1", "slow", "length"), "context deadline exceeded")
 		assert.Equal(t, 30*time.Second, time.Since(began), "the time of the bubble")
 		require.NoError(t, create("v1", "slow", "size"))
-		_, err = in(cfg, "v1beta1").List(t.Context(), metav1.ListOptions{})
+		_, err = in(cfg, "v1beta1").Get(t.Context(), "slow", metav1.GetOptions{})
 		assert.ErrorContains(t, err, "conversion webhook for example.com/v1, Kind=Widget failed")
 		assert.Equal(t, time.Minute, time.Since(began))
+		_, err = in(cfg, "v1beta1").List(t.Context(), metav1.ListOptions{}) // a 429, which the client repeats
+		assert.ErrorContains(t, err, "storage is (re)initializing: failed to list example.com/v1beta1, Kind=Widget: conversion webhook for example.com/v1, Kind=Widget failed")
 		require.NoError(t, env.Stop())
 	})
 }
