@@ -5,6 +5,7 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"slices"
 
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 
@@ -60,7 +61,8 @@ func (f *Flags) Apply(api *httpapi.Options) error {
 }
 
 // Fixed returns the kinds to serve from the first moment on a store that lasts: those of Kinds if one of the flags is set, and those
-// of the definitions in the directory, which are not objects of the store.
+// of the definitions in the directory, which are not objects of the store. A definition in a group of built-in kinds has no effect, as
+// on a real server.
 func (f *Flags) Fixed() (all []store.AnyKind, err error) {
 	if f.of == "" && f.crds == "" {
 		return nil, nil
@@ -72,7 +74,12 @@ func (f *Flags) Fixed() (all []store.AnyKind, err error) {
 	if err != nil {
 		return nil, fmt.Errorf("-crds: %w", err)
 	}
-	return append(all, of...), nil
+	builtIn := append(httpapi.Kinds(), all...)
+	return append(all, slices.DeleteFunc(of, func(k store.AnyKind) bool {
+		return slices.ContainsFunc(builtIn, func(b store.AnyKind) bool {
+			return b.Registered().Info().Native && b.Registered().Info().Group == k.Registered().Info().Group
+		})
+	})...), nil
 }
 
 // Definitions returns the files of -crds.
