@@ -8,6 +8,10 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	authenticationv1 "k8s.io/api/authentication/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 
 	"github.com/kubecoord/kubecoord/store/kube/envtest"
@@ -43,4 +47,34 @@ func TestAnonymousIsNotAllowedAll(t *testing.T) {
 		require.NoError(t, env.Stop())
 		assert.Equal(t, row.warned, strings.Contains(errs.String(), warning), "%v: %s", row, &errs)
 	}
+}
+
+// Credentials that the server does not know are refused. Such a request is not one without credentials.
+func TestUnknownCredentialsAreNotAnonymous(t *testing.T) {
+	var configs []*rest.Config
+	for range 2 {
+		env := &envtest.Environment{}
+		cfg, err := env.Start()
+		require.NoError(t, err)
+		defer func() { assert.NoError(t, env.Stop()) }()
+		configs = append(configs, cfg)
+	}
+	elsewhere := rest.CopyConfig(configs[0]) // a certificate of the other server's authority
+	elsewhere.CertData, elsewhere.KeyData = configs[1].CertData, configs[1].KeyData
+	token := rest.AnonymousClientConfig(configs[0])
+	token.BearerToken = "unknown"
+	apitest := rest.AnonymousClientConfig(configs[0])
+	apitest.BearerToken = "apitest"
+	for name, cfg := range map[string]*rest.Config{"certificate": elsewhere, "token": token, "the token of tests in process": apitest} {
+		client, err := kubernetes.NewForConfig(cfg)
+		require.NoError(t, err)
+		_, err = client.AuthenticationV1().SelfSubjectReviews().Create(t.Context(), &authenticationv1.SelfSubjectReview{}, metav1.CreateOptions{})
+		assert.True(t, apierrors.IsUnauthorized(err), "%s: %v", name, err)
+		_, err = client.Discovery().ServerVersion() // anonymous may read it
+		assert.True(t, apierrors.IsUnauthorized(err), "%s: %v", name, err)
+	}
+	client, err := kubernetes.NewForConfig(rest.AnonymousClientConfig(configs[0]))
+	require.NoError(t, err)
+	_, err = client.Discovery().ServerVersion()
+	assert.NoError(t, err)
 }
