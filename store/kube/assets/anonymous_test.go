@@ -2,14 +2,18 @@ package main
 
 import (
 	"bytes"
+	"crypto/tls"
 	"io"
 	"net/http/httptest"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"k8s.io/client-go/util/cert"
 	"k8s.io/klog/v2"
 )
 
@@ -47,5 +51,41 @@ func TestAnonymousIsNotAllowedAll(t *testing.T) {
 		klog.SetOutput(io.Discard)
 		klog.LogToStderr(true)
 		assert.Equal(t, row.warned, bytes.Contains(log.Bytes(), []byte(warning)), "%v: %s", row.args, &log)
+	}
+}
+
+// Credentials that the server does not know are refused. Such a request is not one without credentials.
+func TestUnknownCredentialsAreNotAnonymous(t *testing.T) {
+	own, _, err := cert.GenerateSelfSignedCertKey("ca", nil, nil)
+	require.NoError(t, err)
+	other, _, err := cert.GenerateSelfSignedCertKey("other", nil, nil)
+	require.NoError(t, err)
+	file := filepath.Join(t.TempDir(), "ca.crt")
+	require.NoError(t, os.WriteFile(file, own, 0o600))
+	certs, err := cert.ParseCertsPEM(other)
+	require.NoError(t, err)
+	for _, row := range []struct {
+		args  []string
+		tls   *tls.ConnectionState
+		token string
+		code  int
+	}{
+		{[]string{"--client-ca-file=" + file}, &tls.ConnectionState{}, "", 200},
+		{[]string{"--client-ca-file=" + file}, &tls.ConnectionState{PeerCertificates: certs}, "", 401},
+		{[]string{"--client-ca-file=" + file}, &tls.ConnectionState{}, "Bearer unknown", 401},
+		{nil, &tls.ConnectionState{PeerCertificates: certs}, "", 200}, // no authenticator reads the certificate
+	} {
+		o, problems := optionsOf(t, arguments(t, row.args...)...)
+		require.Empty(t, problems)
+		s, err := o.newServer()
+		require.NoError(t, err)
+		r, w := httptest.NewRequest("GET", "/version", nil), httptest.NewRecorder()
+		if r.TLS = row.tls; row.token != "" {
+			r.Header.Set("Authorization", row.token)
+		}
+		s.api.ServeHTTP(w, r)
+		assert.Equal(t, row.code, w.Code, "%v: %s", row, w.Body)
+		s.api.Close()
+		s.store.Close()
 	}
 }
