@@ -3,7 +3,10 @@ package crd_test
 import (
 	"context"
 	"fmt"
+	"net/http"
+	"runtime"
 	"testing"
+	"testing/synctest"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -86,4 +89,45 @@ func TestInstalledDefinitionsAreLikeCreatedOnes(t *testing.T) {
 
 	_, err = crd.Install(t.Context(), installed.Handler(), established)
 	assert.Error(t, err, "it is there already")
+}
+
+// The first requests to a later API of the store find the kind of an installed definition as a client has changed it meanwhile.
+func TestAnInstalledDefinitionIsServedAsItWasChanged(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		st := newStore(t, store.Options{})
+		s := live(t, st)
+		established, err := crd.Establish(gears(), "test")
+		require.NoError(t, err)
+		_, err = crd.Install(t.Context(), s.api, established)
+		require.NoError(t, err)
+		code, doc := s.do("PATCH", definitionsPath+"/gears.example.com", `{"spec":{"names":{"shortNames":["gr"]}}}`, "Content-Type", "application/merge-patch+json")
+		require.Equal(t, 200, code, "%v", doc)
+		synctest.Wait()
+		shortNames := func(s *server) any {
+			_, doc := s.do("GET", "/apis/example.com/v1", "")
+			return doc["resources"].([]any)[0].(map[string]any)["shortNames"]
+		}
+		require.Equal(t, []any{"gr"}, shortNames(s))
+		s.api.Close()
+		later := httpapi.New(st, httpapi.Options{Kinds: []store.AnyKind{crd.Definitions()}}) // no Run, which comes later
+		t.Cleanup(later.Close)
+		assert.Equal(t, []any{"gr"}, shortNames(&server{t, later, http.Client{Transport: later.Transport()}}))
+		runtime.KeepAlive(established)
+	})
+}
+
+func TestInstallRefusesANameThatIsServed(t *testing.T) {
+	api := apitest.New(t, apitest.Options{API: options()}).Handler()
+	established, err := crd.Establish(gears(), "test")
+	require.NoError(t, err)
+	_, err = crd.Install(t.Context(), api, established)
+	require.NoError(t, err)
+	cogs := gears()
+	cogs.Name, cogs.Spec.Names.Plural, cogs.Spec.Names.Kind = "cogs.example.com", "cogs", "Cog"
+	other, err := crd.Establish(cogs, "test")
+	require.NoError(t, err)
+	before := len(api.Kinds())
+	_, err = crd.Install(t.Context(), api, other)
+	assert.EqualError(t, err, `crd: CustomResourceDefinition "gears.example.com": spec.names: "g" is already in use by "cogs.example.com"`)
+	assert.Len(t, api.Kinds(), before)
 }

@@ -218,11 +218,18 @@ func (s *server) acceptance(name string) string {
 
 func TestANameThatAnUpdateFreesIsGivenToTheDefinitionThatWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := live(t, newStore(t, store.Options{}))
+		st := newStore(t, store.Options{})
+		s := live(t, st)
 		s.define(widgets)
+		version := versionOf(t, st)
+		code, _ := s.do("PATCH", definitionsPath+"/widgets.example.com", `{"spec":{"names":{"shortNames":["wd","wy"]}}}`, "Content-Type", "application/merge-patch+json")
+		require.Equal(t, 200, code)
+		synctest.Wait()
+		assert.Equal(t, "NamesAccepted True NoConflicts no conflicts found", s.acceptance("widgets.example.com"), "the names of a definition are free for itself")
+		assert.Equal(t, 2, versionOf(t, st)-version, "the update and the names: the definition stays established")
 		s.define(strings.NewReplacer("widgets.example.com", "things.example.com", "plural: widgets, kind: Widget", "plural: things, kind: Thing").Replace(widgets))
 		assert.Equal(t, `NamesAccepted False ShortNamesConflict "wd" is already in use`, s.acceptance("things.example.com"))
-		code, _ := s.do("PATCH", definitionsPath+"/widgets.example.com", `{"spec":{"names":{"shortNames":["wx"]}}}`, "Content-Type", "application/merge-patch+json")
+		code, _ = s.do("PATCH", definitionsPath+"/widgets.example.com", `{"spec":{"names":{"shortNames":["wx"]}}}`, "Content-Type", "application/merge-patch+json")
 		require.Equal(t, 200, code)
 		synctest.Wait()
 		assert.Equal(t, "NamesAccepted True NoConflicts no conflicts found", s.acceptance("things.example.com"))
@@ -268,6 +275,39 @@ func TestObjectsGoWithADefinitionWhoseNewNameIsTaken(t *testing.T) {
 		code, list := s.do("GET", widgetsPath, "")
 		require.Equal(t, 200, code)
 		assert.Empty(t, list["items"])
+	})
+}
+
+// An established definition that wants a name that is taken is served by its new schema under its old names, and under the new ones
+// once they are free (upstream: apiserver/customresource_handler.go).
+func TestADefinitionWhoseNewNameIsTakenIsServedByItsNewSchema(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := live(t, newStore(t, store.Options{}))
+		s.define(widgets)
+		s.define(strings.NewReplacer("widgets.example.com", "things.example.com", "plural: widgets, kind: Widget", "plural: things, kind: Thing", "[wd]", "[th]").Replace(widgets))
+		shortNames := func() any {
+			_, doc := s.do("GET", "/apis/example.com/v1", "")
+			for _, r := range doc["resources"].([]any) {
+				if r := r.(map[string]any); r["name"] == "widgets" {
+					return r["shortNames"]
+				}
+			}
+			return nil
+		}
+		code, doc := s.do("PATCH", definitionsPath+"/widgets.example.com", `[{"op":"replace","path":"/spec/names/shortNames","value":["th"]},
+			{"op":"replace","path":"/spec/versions/0/schema/openAPIV3Schema/properties/spec/properties/color/enum","value":["red","blue"]}]`,
+			"Content-Type", "application/json-patch+json")
+		require.Equal(t, 200, code, "%v", doc)
+		synctest.Wait()
+		assert.Equal(t, `NamesAccepted False ShortNamesConflict "th" is already in use`, s.acceptance("widgets.example.com"))
+		assert.Contains(t, s.conditions("widgets.example.com"), "Established True InitialNamesAccepted the initial names have been accepted")
+		assert.Equal(t, []any{"wd"}, shortNames())
+		code, doc = s.do("POST", widgetsPath, widget(`{"color":"blue"}`))
+		assert.Equal(t, 201, code, "%v", doc)
+		code, _ = s.do("DELETE", definitionsPath+"/things.example.com", "")
+		require.Equal(t, 200, code)
+		synctest.Wait()
+		assert.Equal(t, []any{"th"}, shortNames())
 	})
 }
 
@@ -345,6 +385,25 @@ func TestNothingIsCreatedWhileTheDefinitionTerminates(t *testing.T) {
 		require.Equal(t, 404, code)
 		s.define(widgets)
 		code, doc = s.do("POST", widgetsPath, widget(red))
+		assert.Equal(t, 201, code, "%v", doc)
+	})
+}
+
+// A definition that keeps a finalizer of another controller outlives its objects, and then takes new ones (upstream:
+// apiserver/customresource_handler.go, which asks for the condition Terminating).
+func TestObjectsAreCreatedAgainWhileAnotherFinalizerKeepsTheDefinition(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := live(t, newStore(t, store.Options{}))
+		s.define(strings.Replace(widgets, "metadata: {", "metadata: {finalizers: [example.com/hold], ", 1))
+		code, _ := s.do("POST", widgetsPath, widget(`{"color":"red"}`))
+		require.Equal(t, 201, code)
+		code, _ = s.do("DELETE", definitionsPath+"/widgets.example.com", "")
+		require.Equal(t, 200, code)
+		synctest.Wait()
+		assert.Contains(t, s.conditions("widgets.example.com"), "Terminating False InstanceDeletionCompleted removed all instances")
+		code, _ = s.do("GET", widgetsPath+"/w", "")
+		assert.Equal(t, 404, code)
+		code, doc := s.do("POST", widgetsPath, widget(`{"color":"red"}`))
 		assert.Equal(t, 201, code, "%v", doc)
 	})
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/kubecoord/kubecoord/httpapi"
 	"github.com/kubecoord/kubecoord/store"
 	"github.com/kubecoord/kubecoord/store/clock"
 )
@@ -318,5 +319,33 @@ func TestDefinitionWithAWebhookInAStoreThatIsServedAgain(t *testing.T) {
 		assert.Equal(t, want, third.conditions("things.example.com"))
 		code, _ = third.do("GET", thingsPath+"/t", "")
 		assert.Equal(t, 200, code)
+	})
+}
+
+// A watch of a fork begins before its controller has read the definitions. Another kind in place of the present one would end it.
+func TestAForkKeepsTheKindOfAWebhook(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		st := newStore(t, store.Options{})
+		s := live(t, st)
+		s.define(`{apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition, metadata: {name: things.example.com}, spec: {
+			group: example.com, scope: Cluster, names: {plural: things, kind: Thing},
+			conversion: {strategy: Webhook, webhook: {conversionReviewVersions: [v1], clientConfig: {url: "https://127.0.0.1:1/convert"}}},
+			versions: [{name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object}}}]}}`)
+		of := func(api *httpapi.API) any {
+			for _, k := range api.Kinds() {
+				if k.Registered().Info().Plural == "things" {
+					return k.Registered()
+				}
+			}
+			return nil
+		}
+		forked, err := st.Fork()
+		require.NoError(t, err)
+		t.Cleanup(forked.Close)
+		api := s.api.Fork(forked, options())
+		t.Cleanup(api.Close)
+		synctest.Wait()
+		require.NotNil(t, of(api))
+		assert.Same(t, of(s.api), of(api))
 	})
 }
