@@ -186,6 +186,13 @@ func TestCertificateIsMadeWhereThereIsNone(t *testing.T) {
 	assert.Equal(t, made.Certificate, again.Certificate, "the second start uses the files")
 }
 
+func TestTheFirstServiceRangeHasTheAddressOfTheServer(t *testing.T) {
+	o, problems := optionsOf(t, arguments(t, "--service-cluster-ip-range=10.1.0.0/24, fd00::/108")...)
+	require.Empty(t, problems)
+	assert.Equal(t, "10.1.0.0/24", o.serviceRange.String())
+	assert.Equal(t, "10.1.0.1", firstOf(o.serviceRange).String())
+}
+
 func TestRuntimeConfigTakesKindsAway(t *testing.T) {
 	all, err := scheme.Kinds(clientgoscheme.Scheme, scheme.Options{})
 	require.NoError(t, err)

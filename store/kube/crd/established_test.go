@@ -7,6 +7,7 @@ import (
 	"runtime"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -16,6 +17,7 @@ import (
 	"github.com/kubecoord/kubecoord/httpapi"
 	"github.com/kubecoord/kubecoord/httpapi/apitest"
 	"github.com/kubecoord/kubecoord/store"
+	"github.com/kubecoord/kubecoord/store/clock"
 	"github.com/kubecoord/kubecoord/store/kube"
 	"github.com/kubecoord/kubecoord/store/kube/crd"
 )
@@ -130,4 +132,32 @@ func TestInstallRefusesANameThatIsServed(t *testing.T) {
 	_, err = crd.Install(t.Context(), api, other)
 	assert.EqualError(t, err, `crd: CustomResourceDefinition "gears.example.com": spec.names: "g" is already in use by "cogs.example.com"`)
 	assert.Len(t, api.Kinds(), before)
+}
+
+// The times of the conditions are those of each store.
+func TestInstalledDefinitionsShareNoTimes(t *testing.T) {
+	established, err := crd.Establish(gears(), "test")
+	require.NoError(t, err)
+	var all []*server
+	for year := 2001; year <= 2002; year++ {
+		s := live(t, newStore(t, store.Options{Clock: clock.NewManual(time.Date(year, 1, 1, 0, 0, 0, 0, time.UTC))}))
+		_, err = crd.Install(t.Context(), s.api, established)
+		require.NoError(t, err)
+		all = append(all, s)
+	}
+	for i, s := range all {
+		_, doc := s.do("GET", definitionsPath+"/gears.example.com", "")
+		for _, c := range doc["status"].(map[string]any)["conditions"].([]any) {
+			assert.Equal(t, fmt.Sprintf("%d-01-01T00:00:00Z", 2001+i), c.(map[string]any)["lastTransitionTime"])
+		}
+	}
+}
+
+func TestDefinitionsOfTheCallerAreNotChanged(t *testing.T) {
+	of := gears()
+	_, err := crd.Kinds(of)
+	require.NoError(t, err)
+	_, err = crd.Establish(of, "test")
+	require.NoError(t, err)
+	assert.Equal(t, gears(), of)
 }

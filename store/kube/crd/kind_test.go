@@ -137,3 +137,23 @@ func TestRowOfATableReadsTheObjectOnce(t *testing.T) {
 	allocations := testing.AllocsPerRun(10, func() { k.Cells(o, 0, time.Time{}) })
 	assert.Less(t, allocations, 10.0*labels)
 }
+
+// A warning names the newest version that is served and not deprecated, if it is newer (upstream: apiserver/customresource_handler.go).
+func TestDeprecatedVersionsWarn(t *testing.T) {
+	s := serve(t, parse(t, `{apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition, metadata: {name: things.example.com}, spec: {
+		group: example.com, scope: Cluster, names: {plural: things, kind: Thing}, versions: [
+		{name: v1beta1, served: true, storage: false, deprecated: true, schema: {openAPIV3Schema: {type: object}}},
+		{name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object}}},
+		{name: v2, served: true, storage: false, deprecated: true, schema: {openAPIV3Schema: {type: object}}},
+		{name: v3, served: false, storage: false, schema: {openAPIV3Schema: {type: object}}},
+		{name: v1alpha1, served: true, storage: false, deprecated: true, deprecationWarning: gone soon, schema: {openAPIV3Schema: {type: object}}}]}}`)...)
+	for version, want := range map[string]string{
+		"v1beta1": `299 - "example.com/v1beta1 Thing is deprecated; use example.com/v1 Thing"`, "v1": "",
+		"v2": `299 - "example.com/v2 Thing is deprecated"`, "v1alpha1": `299 - "gone soon"`,
+	} {
+		resp, err := s.client.Get("http://server/apis/example.com/" + version + "/things")
+		require.NoError(t, err)
+		require.NoError(t, resp.Body.Close())
+		assert.Equal(t, want, resp.Header.Get("Warning"), version)
+	}
+}
