@@ -193,6 +193,12 @@ func TestTheFirstServiceRangeHasTheAddressOfTheServer(t *testing.T) {
 	assert.Equal(t, "10.1.0.1", firstOf(o.serviceRange).String())
 }
 
+func TestTokensOfEachKeyAreKnown(t *testing.T) {
+	o, problems := optionsOf(t, arguments(t, "--service-account-key-file="+signingKey(t))...)
+	require.Empty(t, problems)
+	assert.Len(t, o.tokens.PublicKeys, 2)
+}
+
 func TestRuntimeConfigTakesKindsAway(t *testing.T) {
 	all, err := scheme.Kinds(clientgoscheme.Scheme, scheme.Options{})
 	require.NoError(t, err)

@@ -157,3 +157,28 @@ func TestDeprecatedVersionsWarn(t *testing.T) {
 		assert.Equal(t, want, resp.Header.Get("Warning"), version)
 	}
 }
+
+// A write of the status does not look at replicas of the spec, which are older than the subresource scale here (upstream:
+// registry/customresource, validator.go, ValidateStatusUpdate).
+func TestAStatusIsWrittenWhateverTheReplicasOfTheSpec(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := live(t, newStore(t, store.Options{}))
+		s.define(`{apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition, metadata: {name: things.example.com}, spec: {
+			group: example.com, scope: Cluster, names: {plural: things, kind: Thing}, versions: [{name: v1, served: true, storage: true,
+			subresources: {status: {}}, schema: {openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true}}}]}}`)
+		code, doc := s.do("POST", thingsPath, `{"apiVersion":"example.com/v1","kind":"Thing","metadata":{"name":"t"},"spec":{"replicas":-1}}`)
+		require.Equal(t, 201, code, "%v", doc)
+		code, doc = s.do("PATCH", definitionsPath+"/things.example.com", `[{"op":"add","path":"/spec/versions/0/subresources/scale",
+			"value":{"specReplicasPath":".spec.replicas","statusReplicasPath":".status.replicas"}}]`, "Content-Type", "application/json-patch+json")
+		require.Equal(t, 200, code, "%v", doc)
+		synctest.Wait()
+		merge := []string{"Content-Type", "application/merge-patch+json"}
+		code, doc = s.do("PATCH", thingsPath+"/t/status", `{"status":{"replicas":1}}`, merge...)
+		assert.Equal(t, 200, code, "%v", doc)
+		code, doc = s.do("PATCH", thingsPath+"/t/status", `{"status":{"replicas":-1}}`, merge...)
+		assert.Equal(t, 422, code)
+		assert.Equal(t, []string{"FieldValueInvalid .status.replicas: Invalid value: -1: should be a non-negative integer"}, causes(doc))
+		code, _ = s.do("PATCH", thingsPath+"/t", `{"spec":{"a":1}}`, merge...)
+		assert.Equal(t, 422, code)
+	})
+}
