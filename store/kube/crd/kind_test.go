@@ -182,3 +182,17 @@ func TestAStatusIsWrittenWhateverTheReplicasOfTheSpec(t *testing.T) {
 		assert.Equal(t, 422, code)
 	})
 }
+
+func TestEachVersionHasItsColumns(t *testing.T) {
+	s := serve(t, parse(t, `{apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition, metadata: {name: things.example.com}, spec: {
+		group: example.com, scope: Cluster, names: {plural: things, kind: Thing}, versions: [
+		{name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object}}, additionalPrinterColumns: [{name: Color, type: string, jsonPath: .spec.color}]},
+		{name: v1beta1, served: true, storage: false, schema: {openAPIV3Schema: {type: object}}, additionalPrinterColumns: [{name: Size, type: string, jsonPath: .spec.size}]},
+		{name: v1alpha1, served: true, storage: false, schema: {openAPIV3Schema: {type: object}}}]}}`)...)
+	for version, want := range map[string]string{"v1": "Color", "v1beta1": "Size", "v1alpha1": "Age"} {
+		_, table := s.do("GET", "/apis/example.com/"+version+"/things", "", "Accept", "application/json;as=Table;g=meta.k8s.io;v=v1")
+		columns := table["columnDefinitions"].([]any)
+		require.Len(t, columns, 2)
+		assert.Equal(t, want, columns[1].(map[string]any)["name"], version)
+	}
+}

@@ -49,6 +49,9 @@ func TestConversionsOfTypesThatDoNotConvertAreRemoved(t *testing.T) {
 	approved := widgets()
 	approved.Name, approved.Spec.Group = "widgets.example.k8s.io", "example.k8s.io"
 	approved.Annotations = map[string]string{apiextensionsv1.KubeAPIApprovedAnnotation: "unapproved, a test"}
+	old := approved.Spec.Versions[0]
+	old.Name, old.Served, old.Storage = "v1beta1", false, false // Start does not wait for it
+	approved.Spec.Versions = append(approved.Spec.Versions, old)
 	for name, crds := range map[string][]*apiextensionsv1.CustomResourceDefinition{"at once": {generated}, "by requests": {approved, generated}} {
 		t.Run(name, func(t *testing.T) {
 			env := &envtest.Environment{InProcess: true, CRDs: crds}
