@@ -349,3 +349,15 @@ func TestAForkKeepsTheKindOfAWebhook(t *testing.T) {
 		assert.Same(t, of(s.api), of(api))
 	})
 }
+
+// A certificate that cannot be read keeps a definition from being established (upstream: controller/establish).
+func TestADefinitionWithABadCertificateIsNotEstablished(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := live(t, newStore(t, store.Options{}))
+		s.define(`{apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition, metadata: {name: things.example.com}, spec: {
+			group: example.com, scope: Cluster, names: {plural: things, kind: Thing}, conversion: {strategy: Webhook, webhook: {
+			conversionReviewVersions: [v1], clientConfig: {url: "https://127.0.0.1:1/convert", caBundle: bm90IGEgY2VydGlmaWNhdGU=}}},
+			versions: [{name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object}}}]}}`)
+		assert.Contains(t, s.conditions("things.example.com"), "Established False InvalidCABundle The conversion webhook CABundle is invalid")
+	})
+}
