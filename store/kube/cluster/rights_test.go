@@ -163,9 +163,10 @@ func TestExpirationIsAtMostTheGivenOne(t *testing.T) {
 // The right to bind may be about one role.
 func TestTheRightToBindNamesARole(t *testing.T) {
 	api := serve(t, cluster.Options{Reviews: true, RBAC: true}, apitest.Options{API: httpapi.Options{Authenticate: users()}})
+	create(t, api, rbac+"/clusterroles", `{"metadata":{"name":"some"},"rules":[{"verbs":["get"],"apiGroups":[""],"resources":["pods"]}]}`)
 	grant(t, api, "binder", `[{"verbs":["create"],"apiGroups":["rbac.authorization.k8s.io"],"resources":["rolebindings"]},
-		{"verbs":["bind"],"apiGroups":["rbac.authorization.k8s.io"],"resources":["clusterroles"],"resourceNames":["view"]}]`)
-	for role, want := range map[string]int{"view": 201, "cluster-admin": 403} {
+		{"verbs":["bind"],"apiGroups":["rbac.authorization.k8s.io"],"resources":["clusterroles"],"resourceNames":["some"]}]`)
+	for role, want := range map[string]int{"some": 201, "cluster-admin": 403} {
 		code, body := do(t, api, request{token: "jane", method: "POST", path: rbac + "/namespaces/default/rolebindings", body: `{"metadata":{"name":"` + role + `"},
 			"roleRef":{"apiGroup":"rbac.authorization.k8s.io","kind":"ClusterRole","name":"` + role + `"},"subjects":[]}`})
 		assert.Equal(t, want, code, body)
