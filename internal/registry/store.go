@@ -48,7 +48,7 @@ type Store struct {
 	engine   *engine // nil for a store in memory
 	// admission decides about writes, or is nil. It is set before the first request.
 	admission kinds.Admission
-	slow      slow
+	slow      chan struct{} // has a value for each validation that runs and may take long
 
 	// mu guards all below and every tree. While it is held, no function of the user is
 	// called, and no object is copied; see the package comment for the order of locks.
@@ -132,7 +132,7 @@ func newStore(opts Options) *Store {
 	}
 	st.aging.Store(opts.HistoryAge > 0)
 	st.drawn[1].Store(requestsFrom)
-	st.source = memory{st}
+	st.source, st.slow = memory{st}, make(chan struct{}, maxSlow)
 	return st
 }
 
@@ -146,10 +146,15 @@ func (st *Store) Close() {
 		st.hub.Close()
 	}
 	st.mu.Unlock()
-	if st.engine != nil && !closed {
+	if closed {
+		return
+	}
+	if st.engine != nil {
 		st.engine.close()
 	}
-	st.slow.close()
+	for range maxSlow {
+		st.slow <- struct{}{}
+	}
 }
 
 // ExpireHistory forgets all changes up to now, as the compaction of a real server does. Watches that have sent all of
@@ -213,7 +218,7 @@ func (st *Store) Fork() (*Store, error) {
 		f.clock = c.Fork()
 		f.now = f.clock.Now
 	}
-	f.source = memory{f}
+	f.source, f.slow = memory{f}, make(chan struct{}, maxSlow)
 	if err := st.engine.checkLoaded(); err != nil {
 		return nil, err
 	}

@@ -192,3 +192,24 @@ func TestRandomOwners(t *testing.T) {
 		})
 	}
 }
+
+// A collector does not look at events (upstream: ignoredResources).
+func TestEventsAreNotCollected(t *testing.T) {
+	inBubble(t, func(g graph) {
+		a := g.create("a")
+		for _, uid := range []types.UID{a.UID, "absent"} {
+			ref := owner(a, false)
+			ref.UID = uid
+			_, err := g.CoreV1().Events("a").Create(g.Context(), &corev1.Event{
+				ObjectMeta:     metav1.ObjectMeta{Name: "of-" + string(uid), Namespace: "a", OwnerReferences: []metav1.OwnerReference{ref}},
+				InvolvedObject: corev1.ObjectReference{Namespace: "a"},
+			}, metav1.CreateOptions{})
+			require.NoError(g, err)
+		}
+		g.delete("a", metav1.DeletePropagationBackground)
+		assert.Empty(g, g.left())
+		events, err := g.CoreV1().Events("a").List(g.Context(), metav1.ListOptions{})
+		require.NoError(g, err)
+		assert.Len(g, events.Items, 2)
+	})
+}

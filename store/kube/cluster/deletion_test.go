@@ -116,3 +116,76 @@ func TestNamespaceDeletedUnderAWriter(t *testing.T) {
 		assert.NotContains(t, namesOf(t, client), "a")
 	})
 }
+
+func TestServiceOfTheServerComesAgain(t *testing.T) {
+	deleting(t, func(t *testing.T, client *kubernetes.Clientset) {
+		before, err := client.CoreV1().Services("default").Get(t.Context(), "kubernetes", metav1.GetOptions{})
+		require.NoError(t, err)
+		require.NoError(t, client.CoreV1().Services("default").Delete(t.Context(), "kubernetes", metav1.DeleteOptions{}))
+		time.Sleep(2 * time.Minute)
+		synctest.Wait()
+		after, err := client.CoreV1().Services("default").Get(t.Context(), "kubernetes", metav1.GetOptions{})
+		require.NoError(t, err)
+		assert.Equal(t, before.Spec, after.Spec)
+	})
+}
+
+// The other objects of a namespace may be needed by its pods until these are gone.
+func TestPodsOfANamespaceAreDeletedFirst(t *testing.T) {
+	deleting(t, func(t *testing.T, client *kubernetes.Clientset) {
+		ctx := t.Context()
+		_, err := client.CoreV1().Pods("a").Create(ctx, &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "p"}, Spec: corev1.PodSpec{
+			NodeName: "n", Containers: []corev1.Container{{Name: "c", Image: "i"}},
+		}}, metav1.CreateOptions{})
+		require.NoError(t, err)
+		_, err = client.CoreV1().ConfigMaps("a").Create(ctx, &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "m"}}, metav1.CreateOptions{})
+		require.NoError(t, err)
+		require.NoError(t, client.CoreV1().Namespaces().Delete(ctx, "a", metav1.DeleteOptions{}))
+		time.Sleep(10 * time.Second)
+		synctest.Wait()
+		p, err := client.CoreV1().Pods("a").Get(ctx, "p", metav1.GetOptions{})
+		require.NoError(t, err)
+		require.NotNil(t, p.DeletionTimestamp)
+		_, err = client.CoreV1().ConfigMaps("a").Get(ctx, "m", metav1.GetOptions{})
+		require.NoError(t, err, "the pod still runs")
+
+		require.NoError(t, client.CoreV1().Pods("a").Delete(ctx, "p", *metav1.NewDeleteOptions(0)))
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		_, err = client.CoreV1().ConfigMaps("a").Get(ctx, "m", metav1.GetOptions{})
+		assert.True(t, apierrors.IsNotFound(err))
+		assert.NotContains(t, namesOf(t, client), "a")
+	})
+}
+
+// The time of a condition is when its status changed, whatever its message says.
+func TestTimeOfAConditionIsOfItsStatus(t *testing.T) {
+	deleting(t, func(t *testing.T, client *kubernetes.Clientset) {
+		ctx := t.Context()
+		for _, name := range []string{"m", "n"} {
+			held := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: name, Finalizers: []string{"example.com/held"}}}
+			_, err := client.CoreV1().ConfigMaps("a").Create(ctx, held, metav1.CreateOptions{})
+			require.NoError(t, err)
+		}
+		require.NoError(t, client.CoreV1().Namespaces().Delete(ctx, "a", metav1.DeleteOptions{}))
+		remaining := func() corev1.NamespaceCondition {
+			time.Sleep(time.Minute)
+			synctest.Wait()
+			ns, err := client.CoreV1().Namespaces().Get(ctx, "a", metav1.GetOptions{})
+			require.NoError(t, err)
+			for _, c := range ns.Status.Conditions {
+				if c.Type == corev1.NamespaceContentRemaining {
+					return c
+				}
+			}
+			return corev1.NamespaceCondition{}
+		}
+		first := remaining()
+		assert.Equal(t, "Some resources are remaining: configmaps. has 2 resource instances", first.Message)
+		_, err := client.CoreV1().ConfigMaps("a").Patch(ctx, "m", types.MergePatchType, []byte(`{"metadata":{"finalizers":null}}`), metav1.PatchOptions{})
+		require.NoError(t, err)
+		second := remaining()
+		assert.Equal(t, "Some resources are remaining: configmaps. has 1 resource instances", second.Message)
+		assert.Equal(t, first.LastTransitionTime, second.LastTransitionTime)
+	})
+}

@@ -150,3 +150,25 @@ func TestAnObjectOfANamespaceThatIsGoneIsDeleted(t *testing.T) {
 		assert.Equal(t, "kept", left.Items[0].Name)
 	})
 }
+
+func TestExpirationIsAtMostTheGivenOne(t *testing.T) {
+	api := serve(t, cluster.Options{Reviews: true, Tokens: cluster.Tokens{MaxExpiration: 20 * time.Minute}}, apitest.Options{API: httpapi.Options{Authenticate: users()}})
+	create(t, api, "/api/v1/namespaces/default/serviceaccounts", `{"metadata":{"name":"sa"}}`)
+	for asked, want := range map[string]float64{"3600": 1200, "1200": 1200, "600": 600} {
+		answer := create(t, api, "/api/v1/namespaces/default/serviceaccounts/sa/token", `{"spec":{"expirationSeconds":`+asked+`}}`)
+		assert.Equal(t, want, member(t, answer, "spec", "expirationSeconds"), asked)
+	}
+}
+
+// The right to bind may be about one role.
+func TestTheRightToBindNamesARole(t *testing.T) {
+	api := serve(t, cluster.Options{Reviews: true, RBAC: true}, apitest.Options{API: httpapi.Options{Authenticate: users()}})
+	create(t, api, rbac+"/clusterroles", `{"metadata":{"name":"some"},"rules":[{"verbs":["get"],"apiGroups":[""],"resources":["pods"]}]}`)
+	grant(t, api, "binder", `[{"verbs":["create"],"apiGroups":["rbac.authorization.k8s.io"],"resources":["rolebindings"]},
+		{"verbs":["bind"],"apiGroups":["rbac.authorization.k8s.io"],"resources":["clusterroles"],"resourceNames":["some"]}]`)
+	for role, want := range map[string]int{"some": 201, "cluster-admin": 403} {
+		code, body := do(t, api, request{token: "jane", method: "POST", path: rbac + "/namespaces/default/rolebindings", body: `{"metadata":{"name":"` + role + `"},
+			"roleRef":{"apiGroup":"rbac.authorization.k8s.io","kind":"ClusterRole","name":"` + role + `"},"subjects":[]}`})
+		assert.Equal(t, want, code, body)
+	}
+}

@@ -75,7 +75,7 @@ func (c *controller) finalize(ctx context.Context, d *definition, name string, u
 		Status: apiextensionsv1.ConditionFalse, Reason: "NeverEstablished", Message: "resource was never established",
 	}
 	switch {
-	case overlaps[name]:
+	case overlaps(name):
 		last.Reason, last.Message = "OverlappingBuiltInResource", "instances overlap with built-in resources in storage"
 	case apihelpers.IsCRDConditionTrue(crd, apiextensionsv1.Established):
 		reason, text, err := c.deleteObjects(ctx, c.kindOf(d))
@@ -91,9 +91,11 @@ func (c *controller) finalize(ctx context.Context, d *definition, name string, u
 	return c.release(ctx, d, crd, last)
 }
 
-// overlaps has the definitions whose names are the names of built-in kinds with a storage of the same name (upstream:
+// overlaps reports whether a definition has the name of a built-in kind with a storage of the same name (upstream:
 // finalizer.OverlappingBuiltInResources).
-var overlaps = map[string]bool{"apiservices.apiregistration.k8s.io": true, "customresourcedefinitions.apiextensions.k8s.io": true}
+func overlaps(name string) bool {
+	return name == "apiservices.apiregistration.k8s.io" || name == "customresourcedefinitions.apiextensions.k8s.io"
+}
 
 // release removes the finalizer, and with the last one the definition. If there are others, it sets the last condition first;
 // otherwise no client would see it. Then the kind is still served, and objects can be created again, as on a real server.

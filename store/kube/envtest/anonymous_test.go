@@ -44,6 +44,11 @@ func TestAnonymousIsNotAllowedAll(t *testing.T) {
 		require.NoError(t, err)
 		require.NoError(t, resp.Body.Close())
 		assert.Equal(t, row.code, resp.StatusCode, "%v", row)
+		req.Header.Set("Authorization", "Bearer rubbish")
+		resp, err = rt.RoundTrip(req)
+		require.NoError(t, err)
+		require.NoError(t, resp.Body.Close())
+		assert.Equal(t, 401, resp.StatusCode, "a stranger, %v", row)
 		require.NoError(t, env.Stop())
 		assert.Equal(t, row.warned, strings.Contains(errs.String(), warning), "%v: %s", row, &errs)
 	}

@@ -18,7 +18,8 @@
 //   - There is no admission: a namespace need not exist, quotas and limits have no effect, pods get no service account,
 //     priority or tolerations, classes are not chosen, webhooks and admission policies are stored and not called.
 //   - No controller runs: nothing is scheduled, bound, scaled or collected.
-//   - No kubelet runs: a deleted Pod that has a node stays until a deletion with a grace period of 0.
+//   - No kubelet runs: a deleted Pod that has a node stays until a deletion with a grace period of 0. A Pod that goes at once is
+//     terminating for 1.5 ms if somebody watches it, as long as a real server needs between its two writes.
 //   - A deleted Namespace stays in phase Terminating until its finalizer is removed by way of namespaces/finalize, as on a
 //     server without the controller of namespaces. Its objects stay.
 //   - The reviews of authentication and authorization, and serviceaccounts/token, are kinds of [Reviews]; package cluster serves

@@ -122,6 +122,15 @@ func TestJobsGetASelectorOfTheirUID(t *testing.T) {
 	assert.Equal(t, map[string]string{batchv1.ControllerUidLabel: string(j.UID)}, j.Spec.Selector.MatchLabels)
 	assert.Equal(t, "j", j.Spec.Template.Labels[batchv1.JobNameLabel])
 	assert.Equal(t, string(j.UID), j.Spec.Template.Labels["controller-uid"])
+	// As the labels of a Job default to those of its template.
+	template.Labels = nil
+	j, err = client.BatchV1().Jobs("default").Create(t.Context(), &batchv1.Job{ObjectMeta: named("k"), Spec: batchv1.JobSpec{Template: template}}, metav1.CreateOptions{})
+	require.NoError(t, err)
+	assert.Len(t, j.Labels, 4)
+	assert.Equal(t, j.Spec.Template.Labels, j.Labels)
+	list, err := client.BatchV1().Jobs("default").List(t.Context(), metav1.ListOptions{LabelSelector: "job-name=k"})
+	require.NoError(t, err)
+	assert.Len(t, list.Items, 1)
 }
 
 func TestNamespacesAreActive(t *testing.T) {
