@@ -73,6 +73,61 @@ func retyped(p *play) {
 	}
 }
 
+// empties plays empty lists and maps, which storage does not keep, where defaults or the validation can see them.
+func empties(p *play) {
+	const (
+		scalers   = "/apis/autoscaling/v2/namespaces/NAMESPACE/horizontalpodautoscalers"
+		ingresses = "/apis/networking.k8s.io/v1/namespaces/NAMESPACE/ingresses"
+		policies  = "/apis/networking.k8s.io/v1/namespaces/NAMESPACE/networkpolicies"
+	)
+	scaler := func(name, spec string) string {
+		return "{apiVersion: autoscaling/v2, kind: HorizontalPodAutoscaler, metadata: {name: " + name + "}, spec: {maxReplicas: 3, scaleTargetRef: {apiVersion: apps/v1, kind: Deployment, name: x}, " + spec + "}}"
+	}
+	up, down := "behavior: {scaleUp: {policies: []}}", "behavior: {scaleDown: {policies: []}}"
+	p.do("scaler, up", http.MethodPost, scalers, scaler("a", up))
+	p.do("scaler, down, dry run", http.MethodPost, scalers+"?dryRun=All", scaler("a", down))
+	p.do("scaler, null", http.MethodPost, scalers+"?dryRun=All", scaler("a", "behavior: {scaleUp: {policies: null}}"))
+	p.patch("scaler, apply", scalers+"/a?fieldManager=m", apply, scaler("a", up))
+	p.do("scaler without metrics", http.MethodPost, scalers, scaler("b", "metrics: []"))
+	p.do("scaler, PUT", http.MethodPut, scalers+"/b", scaler("b", down))
+	p.patch("scaler, merge", scalers+"/b", merge, `{"spec":{"behavior":{"scaleUp":{"policies":[]}}}}`)
+	p.patch("scaler, strategic", scalers+"/b", strategic, `{"spec":{"behavior":{"scaleUp":{"policies":[]}}}}`)
+	p.patch("scaler, JSON", scalers+"/b", jsonPatch, `[{"op":"add","path":"/spec/behavior","value":{"scaleDown":{"policies":[]}}}]`)
+	p.patch("scaler, apply to one", scalers+"/b?fieldManager=m", apply, scaler("b", up))
+	p.patch("scaler, behavior", scalers+"/b", merge, `{"spec":{"behavior":{"scaleUp":{}}}}`)
+	p.patch("scaler, fewer policies", scalers+"/b", merge, `{"spec":{"behavior":{"scaleUp":{"policies":[]}}}}`)
+	p.do("get scaler", http.MethodGet, scalers+"/b", "")
+	policy := "{apiVersion: networking.k8s.io/v1, kind: NetworkPolicy, metadata: {name: a, labels: {}}, spec: {podSelector: {}, ingress: [], policyTypes: []}}"
+	p.do("network policy", http.MethodPost, policies, policy)
+	p.patch("network policy, apply", policies+"/a?fieldManager=m", apply, policy)
+	ingress := func(spec string) string {
+		return "{apiVersion: networking.k8s.io/v1, kind: Ingress, metadata: {name: a}, spec: {" + spec + "}}"
+	}
+	p.do("ingress", http.MethodPost, ingresses, ingress("rules: []"))
+	p.do("ingress, null", http.MethodPost, ingresses, ingress("rules: null"))
+	p.patch("ingress, apply", ingresses+"/a?fieldManager=m", apply, ingress("rules: []"))
+	p.do("ingress with a rule", http.MethodPost, ingresses, ingress("rules: [{host: a.example.com}], tls: []"))
+	p.do("ingress, PUT", http.MethodPut, ingresses+"/a", ingress("rules: []"))
+	p.patch("ingress, merge", ingresses+"/a", merge, `{"spec":{"rules":[]}}`)
+	p.do("deployment", http.MethodPost, deployments, strings.Replace(deployment("a", ""), "template: {metadata: {labels: {app: a}}", "template: {metadata: {labels: {}}", 1))
+	p.do("replication controller", http.MethodPost, "/api/v1/namespaces/NAMESPACE/replicationcontrollers",
+		"{apiVersion: v1, kind: ReplicationController, metadata: {name: a}, spec: {selector: {x: red}, template: {metadata: {labels: {}}, spec: {containers: [{name: a, image: i}]}}}}")
+	p.do("job", http.MethodPost, jobs, job("a", "", "manualSelector: true, selector: {matchLabels: {x: red}}, ", "labels: {}"))
+	p.do("job that gets labels", http.MethodPost, jobs, job("b", "", "", "labels: {}"))
+	p.do("job that selects no labels", http.MethodPost, jobs, job("c", "", "manualSelector: true, selector: {matchLabels: {}}, ", "labels: {}"))
+	p.do("ingress with a backend", http.MethodPost, ingresses, strings.Replace(ingress("rules: [], defaultBackend: {service: {name: a, port: {number: 80}}}"), "name: a}", "name: b}", 1))
+	absent := "spec: {selector: {matchExpressions: [{key: x, operator: DoesNotExist}]}, template: {metadata: {labels: {}}, spec: {containers: [{name: a, image: i}]}}}"
+	for _, kind := range []string{"Deployment", "ReplicaSet", "StatefulSet", "DaemonSet"} {
+		path := strings.Replace(deployments, "deployments", strings.ToLower(kind)+"s", 1)
+		body := "{apiVersion: apps/v1, kind: " + kind + ", metadata: {name: b}, " + absent + "}"
+		p.do(kind+" that selects no labels", http.MethodPost, path, body)
+		p.do(kind+" with other labels", http.MethodPost, path, strings.Replace(body, "DoesNotExist", "Exists", 1))
+		p.patch(kind+", apply", path+"/c?fieldManager=m", apply, strings.NewReplacer("name: b", "name: c", "DoesNotExist", "Exists").Replace(body))
+		p.do(kind+", PUT", http.MethodPut, path+"/b", strings.Replace(body, "DoesNotExist", "Exists", 1))
+		p.patch(kind+", the same", path+"/b", merge, `{"spec":{"template":{"metadata":{"labels":{}}}}}`)
+	}
+}
+
 // adminAccess plays claims that ask for admin access to devices, in a namespace without and with the label for it.
 func adminAccess(p *play) {
 	const group = "/apis/resource.k8s.io/v1/namespaces/NAMESPACE/"
