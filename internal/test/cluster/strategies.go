@@ -181,7 +181,7 @@ func kept(p *play) {
 
 	free := func(name string) string { return strings.Replace(pod(name, ""), "nodeName: node1, ", "", 1) }
 	bind := func(step, name string) {
-		p.do(step, http.MethodPost, pods+"/"+name+"/binding", "{apiVersion: v1, kind: Binding, metadata: {name: "+name+"}, target: {kind: Node, name: n}}")
+		p.do(step, http.MethodPost, pods+"/"+name+"/binding", "{apiVersion: v1, kind: Binding, metadata: {name: "+name+"}, target: {kind: Node, name: node2}}")
 	}
 	p.do("pod without a node", http.MethodPost, pods, free("c"))
 	p.patch("nominated", pods+"/c/status", merge, `{"status":{"nominatedNodeName":"n"}}`)
@@ -191,8 +191,20 @@ func kept(p *play) {
 	p.must(http.MethodDelete, pods+"/d", "")
 	bind("bind what is deleted", "d")
 
-	p.do("role with names and URLs", http.MethodPost, roles, `{apiVersion: rbac.authorization.k8s.io/v1, kind: Role, metadata: {name: a}, rules: [{verbs: [get], nonResourceURLs: [/x], resourceNames: [n]}]}`)
-	p.do("cluster role with names and URLs", http.MethodPost, "/apis/rbac.authorization.k8s.io/v1/clusterroles", `{apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRole, metadata: {name: NAMESPACE-a}, rules: [{verbs: [get], nonResourceURLs: [/x], resourceNames: [n]}]}`)
+	p.do("role with names and URLs", http.MethodPost, roles, `{apiVersion: rbac.authorization.k8s.io/v1, kind: Role, metadata: {name: a}, rules: [{verbs: [get], nonResourceURLs: [/x], resourceNames: [r]}]}`)
+	p.do("cluster role with URLs", http.MethodPost, "/apis/rbac.authorization.k8s.io/v1/clusterroles", `{apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRole, metadata: {name: NAMESPACE-b}, rules: [{verbs: [get], nonResourceURLs: [/x]}]}`)
+	p.do("cluster role with names and URLs", http.MethodPost, "/apis/rbac.authorization.k8s.io/v1/clusterroles", `{apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRole, metadata: {name: NAMESPACE-a}, rules: [{verbs: [get], nonResourceURLs: [/x], resourceNames: [r]}]}`)
+
+	const secret = `{apiVersion: v1, kind: Secret, metadata: {name: a}, type: example.com/a}`
+	p.do("secret", http.MethodPost, "/api/v1/namespaces/NAMESPACE/secrets", secret)
+	p.do("secret of another type", http.MethodPut, "/api/v1/namespaces/NAMESPACE/secrets/a", strings.Replace(secret, "example.com/a", "example.com/b", 1))
+	p.do("secret without a type", http.MethodPut, "/api/v1/namespaces/NAMESPACE/secrets/a", strings.Replace(secret, ", type: example.com/a", "", 1))
+	for _, seconds := range []string{"0", "3600", "3601"} {
+		p.do("scaler of "+seconds+" seconds", http.MethodPost, "/apis/autoscaling/v2/namespaces/NAMESPACE/horizontalpodautoscalers?dryRun=All", "{apiVersion: autoscaling/v2, kind: HorizontalPodAutoscaler, metadata: {name: a}, spec: {maxReplicas: 3, scaleTargetRef: {apiVersion: apps/v1, kind: Deployment, name: x}, behavior: {scaleDown: {stabilizationWindowSeconds: "+seconds+"}}}}")
+	}
+	p.do("job", http.MethodPost, jobs, job("a", "", "", ""))
+	p.do("delete the job", http.MethodDelete, jobs+"/a", "")
+	p.do("get the job", http.MethodGet, jobs+"/a", "")
 
 	p.do("pod that is not ready", http.MethodPost, pods, pod("e", "labels: {app: e}"))
 	p.patch("not ready", pods+"/e/status", merge, `{"status":{"phase":"Running","conditions":[{"type":"Ready","status":"False"}]}}`)
@@ -202,6 +214,8 @@ func kept(p *play) {
 	for _, name := range []string{"b", "c", "e"} {
 		p.must(http.MethodDelete, pods+"/"+name+"?gracePeriodSeconds=0", "")
 	}
+	p.patch("job without a finalizer", jobs+"/a", merge, `{"metadata":{"finalizers":null}}`)
+	p.must(http.MethodDelete, "/apis/rbac.authorization.k8s.io/v1/clusterroles/NAMESPACE-b", "")
 	p.patch("without a finalizer", pods+"/d", merge, `{"metadata":{"finalizers":null}}`)
 }
 
