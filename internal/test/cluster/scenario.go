@@ -41,6 +41,8 @@ func Scenarios() []Scenario {
 		{Name: "terminating", play: terminating},
 		{Name: "labelled", play: labelled},
 		{Name: "retyped", play: retyped},
+		{Name: "empties", play: empties},
+		{Name: "kept", play: kept},
 		{Name: "adminaccess", play: adminAccess},
 		{Name: "kubelets", play: kubelets},
 		{Name: "issuer", play: issuer},

@@ -73,6 +73,152 @@ func retyped(p *play) {
 	}
 }
 
+// empties plays empty lists and maps, which storage does not keep, where defaults or the validation can see them.
+func empties(p *play) {
+	const (
+		scalers   = "/apis/autoscaling/v2/namespaces/NAMESPACE/horizontalpodautoscalers"
+		ingresses = "/apis/networking.k8s.io/v1/namespaces/NAMESPACE/ingresses"
+		policies  = "/apis/networking.k8s.io/v1/namespaces/NAMESPACE/networkpolicies"
+	)
+	scaler := func(name, spec string) string {
+		return "{apiVersion: autoscaling/v2, kind: HorizontalPodAutoscaler, metadata: {name: " + name + "}, spec: {maxReplicas: 3, scaleTargetRef: {apiVersion: apps/v1, kind: Deployment, name: x}, " + spec + "}}"
+	}
+	up, down := "behavior: {scaleUp: {policies: []}}", "behavior: {scaleDown: {policies: []}}"
+	p.do("scaler, up", http.MethodPost, scalers, scaler("a", up))
+	p.do("scaler, down, dry run", http.MethodPost, scalers+"?dryRun=All", scaler("a", down))
+	p.do("scaler, null", http.MethodPost, scalers+"?dryRun=All", scaler("a", "behavior: {scaleUp: {policies: null}}"))
+	p.patch("scaler, apply", scalers+"/a?fieldManager=m", apply, scaler("a", up))
+	p.do("scaler without metrics", http.MethodPost, scalers, scaler("b", "metrics: []"))
+	p.do("scaler, PUT", http.MethodPut, scalers+"/b", scaler("b", down))
+	p.patch("scaler, merge", scalers+"/b", merge, `{"spec":{"behavior":{"scaleUp":{"policies":[]}}}}`)
+	p.patch("scaler, strategic", scalers+"/b", strategic, `{"spec":{"behavior":{"scaleUp":{"policies":[]}}}}`)
+	p.patch("scaler, JSON", scalers+"/b", jsonPatch, `[{"op":"add","path":"/spec/behavior","value":{"scaleDown":{"policies":[]}}}]`)
+	p.patch("scaler, apply to one", scalers+"/b?fieldManager=m", apply, scaler("b", up))
+	p.patch("scaler, behavior", scalers+"/b", merge, `{"spec":{"behavior":{"scaleUp":{}}}}`)
+	p.patch("scaler, fewer policies", scalers+"/b", merge, `{"spec":{"behavior":{"scaleUp":{"policies":[]}}}}`)
+	p.do("get scaler", http.MethodGet, scalers+"/b", "")
+	policy := "{apiVersion: networking.k8s.io/v1, kind: NetworkPolicy, metadata: {name: a, labels: {}}, spec: {podSelector: {}, ingress: [], policyTypes: []}}"
+	p.do("network policy", http.MethodPost, policies, policy)
+	p.patch("network policy, apply", policies+"/a?fieldManager=m", apply, policy)
+	ingress := func(spec string) string {
+		return "{apiVersion: networking.k8s.io/v1, kind: Ingress, metadata: {name: a}, spec: {" + spec + "}}"
+	}
+	p.do("ingress", http.MethodPost, ingresses, ingress("rules: []"))
+	p.do("ingress, null", http.MethodPost, ingresses, ingress("rules: null"))
+	p.patch("ingress, apply", ingresses+"/a?fieldManager=m", apply, ingress("rules: []"))
+	p.do("ingress with a rule", http.MethodPost, ingresses, ingress("rules: [{host: a.example.com}], tls: []"))
+	p.do("ingress, PUT", http.MethodPut, ingresses+"/a", ingress("rules: []"))
+	p.patch("ingress, merge", ingresses+"/a", merge, `{"spec":{"rules":[]}}`)
+	p.do("deployment", http.MethodPost, deployments, strings.Replace(deployment("a", ""), "template: {metadata: {labels: {app: a}}", "template: {metadata: {labels: {}}", 1))
+	p.do("replication controller", http.MethodPost, "/api/v1/namespaces/NAMESPACE/replicationcontrollers",
+		"{apiVersion: v1, kind: ReplicationController, metadata: {name: a}, spec: {selector: {x: red}, template: {metadata: {labels: {}}, spec: {containers: [{name: a, image: i}]}}}}")
+	p.do("job", http.MethodPost, jobs, job("a", "", "manualSelector: true, selector: {matchLabels: {x: red}}, ", "labels: {}"))
+	p.do("job that gets labels", http.MethodPost, jobs, job("b", "", "", "labels: {}"))
+	p.do("job that selects no labels", http.MethodPost, jobs, job("c", "", "manualSelector: true, selector: {matchLabels: {}}, ", "labels: {}"))
+	p.do("ingress with a backend", http.MethodPost, ingresses, strings.Replace(ingress("rules: [], defaultBackend: {service: {name: a, port: {number: 80}}}"), "name: a}", "name: b}", 1))
+	absent := "spec: {selector: {matchExpressions: [{key: x, operator: DoesNotExist}]}, template: {metadata: {labels: {}}, spec: {containers: [{name: a, image: i}]}}}"
+	for _, kind := range []string{"Deployment", "ReplicaSet", "StatefulSet", "DaemonSet"} {
+		path := strings.Replace(deployments, "deployments", strings.ToLower(kind)+"s", 1)
+		body := "{apiVersion: apps/v1, kind: " + kind + ", metadata: {name: b}, " + absent + "}"
+		p.do(kind+" that selects no labels", http.MethodPost, path, body)
+		p.do(kind+" with other labels", http.MethodPost, path, strings.Replace(body, "DoesNotExist", "Exists", 1))
+		p.patch(kind+", apply", path+"/c?fieldManager=m", apply, strings.NewReplacer("name: b", "name: c", "DoesNotExist", "Exists").Replace(body))
+		p.do(kind+", PUT", http.MethodPut, path+"/b", strings.Replace(body, "DoesNotExist", "Exists", 1))
+		p.patch(kind+", the same", path+"/b", merge, `{"spec":{"template":{"metadata":{"labels":{}}}}}`)
+	}
+}
+
+// kept plays what a write sets, keeps and counts beside what it asks for.
+func kept(p *play) {
+	const (
+		daemonSets = "/apis/apps/v1/namespaces/NAMESPACE/daemonsets"
+		claims     = "/api/v1/namespaces/NAMESPACE/persistentvolumeclaims"
+		volumes    = "/api/v1/persistentvolumes"
+		roles      = "/apis/rbac.authorization.k8s.io/v1/namespaces/NAMESPACE/roles"
+		budgets    = "/apis/policy/v1/namespaces/NAMESPACE/poddisruptionbudgets"
+	)
+	p.do("daemon set", http.MethodPost, daemonSets, "{apiVersion: apps/v1, kind: DaemonSet, metadata: {name: a}, spec: {selector: {matchLabels: {app: a}}, template: {metadata: {labels: {app: a}}, spec: {containers: [{name: a, image: i}]}}}}")
+	p.patch("another strategy", daemonSets+"/a", merge, `{"spec":{"updateStrategy":{"type":"OnDelete","rollingUpdate":null}}}`)
+	p.patch("another template", daemonSets+"/a", merge, `{"spec":{"template":{"metadata":{"labels":{"x":"y"}}}}}`)
+	p.patch("another template generation", daemonSets+"/a", merge, `{"metadata":{"annotations":{"deprecated.daemonset.template.generation":"9"}}}`)
+	p.do("stateful set", http.MethodPost, "/apis/apps/v1/namespaces/NAMESPACE/statefulsets", "{apiVersion: apps/v1, kind: StatefulSet, metadata: {name: a}, spec: {updateStrategy: {type: OnDelete, rollingUpdate: {}}, selector: {matchLabels: {app: a}}, template: {metadata: {labels: {app: a}}, spec: {containers: [{name: a, image: i}]}}}}")
+
+	foreign := func(member string) string {
+		return "{apiVersion: v1, kind: PersistentVolumeClaim, metadata: {name: a}, spec: {accessModes: [ReadWriteOnce], storageClassName: c, resources: {requests: {storage: 1Gi}}, " + member + ": {apiGroup: example.com, kind: Foo, name: f}}}"
+	}
+	p.do("claim with a foreign source, dry run", http.MethodPost, claims+"?dryRun=All", foreign("dataSource"))
+	p.do("claim with a foreign source", http.MethodPost, claims, foreign("dataSourceRef"))
+	p.do("the other member", http.MethodPut, claims+"/a", foreign("dataSource"))
+	p.do("neither member", http.MethodPut, claims+"/a", strings.Replace(foreign("x"), ", x: {apiGroup: example.com, kind: Foo, name: f}", "", 1))
+
+	volume := "NAMESPACE-v"
+	p.do("volume", http.MethodPost, volumes, "{apiVersion: v1, kind: PersistentVolume, metadata: {name: "+volume+"}, spec: {capacity: {storage: 1Gi}, accessModes: [ReadWriteOnce], hostPath: {path: /x}}}")
+	p.patch("phase with a time", volumes+"/"+volume+"/status", merge, `{"status":{"phase":"Available","lastPhaseTransitionTime":"2020-01-01T00:00:00Z"}}`)
+	p.patch("time of the phase", volumes+"/"+volume+"/status", merge, `{"status":{"lastPhaseTransitionTime":"2021-01-01T00:00:00Z"}}`)
+	p.patch("phase without a time", volumes+"/"+volume+"/status", merge, `{"status":{"phase":"Available","lastPhaseTransitionTime":null}}`)
+	p.must(http.MethodDelete, volumes+"/"+volume, "")
+
+	condition := func(more string) string {
+		return `{"status":{"phase":"Running","conditions":[{"type":"Ready","status":"True"` + more + `}]}}`
+	}
+	p.do("pod", http.MethodPost, pods, pod("a", ""))
+	p.patch("condition with a generation", pods+"/a/status", merge, condition(`,"observedGeneration":3`))
+	p.patch("condition without one", pods+"/a/status", merge, condition(""))
+	p.patch("condition with another", pods+"/a/status", merge, condition(`,"observedGeneration":7`))
+	p.patch("ended", pods+"/a/status", merge, `{"status":{"phase":"Succeeded"}}`)
+	p.do("delete what has ended", http.MethodDelete, pods+"/a", "")
+	p.do("get what has ended", http.MethodGet, pods+"/a", "")
+	p.do("pod of two", http.MethodPost, pods, strings.Replace(pod("b", ""), "containers: [", "containers: [{name: b, image: i}, ", 1))
+	p.patch("resize", pods+"/b/resize", strategic, `{"spec":{"containers":[{"name":"a","resources":{"requests":{"cpu":"1"}}}]}}`)
+	p.patch("resize by another name", pods+"/b/resize", jsonPatch, `[{"op":"replace","path":"/spec/containers/0/name","value":"c"},{"op":"replace","path":"/spec/containers/0/resources","value":{"requests":{"cpu":"2"}}}]`)
+	p.patch("resize in another order", pods+"/b/resize", jsonPatch, `[{"op":"replace","path":"/spec/containers/0/name","value":"a"},{"op":"replace","path":"/spec/containers/1/name","value":"b"}]`)
+	p.patch("resize with a container more", pods+"/b/resize", strategic, `{"spec":{"containers":[{"name":"c","image":"i"}]},"metadata":{"labels":{"x":"y"}}}`)
+	p.patch("resize of no container", pods+"/b/resize", merge, `{"spec":{"priorityClassName":"x"},"metadata":{"labels":{"x":"y"}}}`)
+	p.do("pod with resources", http.MethodPost, pods, strings.Replace(pod("f", ""), "nodeName: node1", "resources: {requests: {cpu: 1}, limits: {cpu: 2}}", 1))
+	p.patch("resize of the pod", pods+"/f/resize", merge, `{"spec":{"resources":{"requests":{"cpu":"2"}}}}`)
+	p.patch("resize without resources of the pod", pods+"/f/resize", jsonPatch, `[{"op":"remove","path":"/spec/resources"}]`)
+	p.must(http.MethodDelete, pods+"/f", "")
+
+	free := func(name string) string { return strings.Replace(pod(name, ""), "nodeName: node1, ", "", 1) }
+	bind := func(step, name string) {
+		p.do(step, http.MethodPost, pods+"/"+name+"/binding", "{apiVersion: v1, kind: Binding, metadata: {name: "+name+"}, target: {kind: Node, name: node2}}")
+	}
+	p.do("pod without a node", http.MethodPost, pods, free("c"))
+	p.patch("nominated", pods+"/c/status", merge, `{"status":{"nominatedNodeName":"n"}}`)
+	bind("bind", "c")
+	p.do("bound", http.MethodGet, pods+"/c", "")
+	p.do("pod with a finalizer", http.MethodPost, pods, strings.Replace(free("d"), "name: d", "name: d, finalizers: [example.com/f]", 1))
+	p.must(http.MethodDelete, pods+"/d", "")
+	bind("bind what is deleted", "d")
+
+	p.do("role with names and URLs", http.MethodPost, roles, `{apiVersion: rbac.authorization.k8s.io/v1, kind: Role, metadata: {name: a}, rules: [{verbs: [get], nonResourceURLs: [/x], resourceNames: [r]}]}`)
+	p.do("cluster role with URLs", http.MethodPost, "/apis/rbac.authorization.k8s.io/v1/clusterroles", `{apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRole, metadata: {name: NAMESPACE-b}, rules: [{verbs: [get], nonResourceURLs: [/x]}]}`)
+	p.do("cluster role with names and URLs", http.MethodPost, "/apis/rbac.authorization.k8s.io/v1/clusterroles", `{apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRole, metadata: {name: NAMESPACE-a}, rules: [{verbs: [get], nonResourceURLs: [/x], resourceNames: [r]}]}`)
+
+	const secret = `{apiVersion: v1, kind: Secret, metadata: {name: a}, type: example.com/a}`
+	p.do("secret", http.MethodPost, "/api/v1/namespaces/NAMESPACE/secrets", secret)
+	p.do("secret of another type", http.MethodPut, "/api/v1/namespaces/NAMESPACE/secrets/a", strings.Replace(secret, "example.com/a", "example.com/b", 1))
+	p.do("secret without a type", http.MethodPut, "/api/v1/namespaces/NAMESPACE/secrets/a", strings.Replace(secret, ", type: example.com/a", "", 1))
+	for _, seconds := range []string{"0", "3600", "3601"} {
+		p.do("scaler of "+seconds+" seconds", http.MethodPost, "/apis/autoscaling/v2/namespaces/NAMESPACE/horizontalpodautoscalers?dryRun=All", "{apiVersion: autoscaling/v2, kind: HorizontalPodAutoscaler, metadata: {name: a}, spec: {maxReplicas: 3, scaleTargetRef: {apiVersion: apps/v1, kind: Deployment, name: x}, behavior: {scaleDown: {stabilizationWindowSeconds: "+seconds+"}}}}")
+	}
+	p.do("job", http.MethodPost, jobs, job("a", "", "", ""))
+	p.do("delete the job", http.MethodDelete, jobs+"/a", "")
+	p.do("get the job", http.MethodGet, jobs+"/a", "")
+
+	p.do("pod that is not ready", http.MethodPost, pods, pod("e", "labels: {app: e}"))
+	p.patch("not ready", pods+"/e/status", merge, `{"status":{"phase":"Running","conditions":[{"type":"Ready","status":"False"}]}}`)
+	p.do("budget", http.MethodPost, budgets, "{apiVersion: policy/v1, kind: PodDisruptionBudget, metadata: {name: a}, spec: {minAvailable: 0, selector: {matchLabels: {app: e}}}}")
+	p.patch("budget that needs none", budgets+"/a/status", merge, `{"status":{"observedGeneration":1,"currentHealthy":0,"desiredHealthy":0,"disruptionsAllowed":0,"expectedPods":1}}`)
+	p.do("evict where none is needed", http.MethodPost, pods+"/e/eviction", "{apiVersion: policy/v1, kind: Eviction, metadata: {name: e}}")
+	for _, name := range []string{"b", "c", "e"} {
+		p.must(http.MethodDelete, pods+"/"+name+"?gracePeriodSeconds=0", "")
+	}
+	p.patch("job without a finalizer", jobs+"/a", merge, `{"metadata":{"finalizers":null}}`)
+	p.must(http.MethodDelete, "/apis/rbac.authorization.k8s.io/v1/clusterroles/NAMESPACE-b", "")
+	p.patch("without a finalizer", pods+"/d", merge, `{"metadata":{"finalizers":null}}`)
+}
+
 // adminAccess plays claims that ask for admin access to devices, in a namespace without and with the label for it.
 func adminAccess(p *play) {
 	const group = "/apis/resource.k8s.io/v1/namespaces/NAMESPACE/"

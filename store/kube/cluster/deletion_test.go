@@ -81,6 +81,27 @@ func TestNamespaceDeletion(t *testing.T) {
 	})
 }
 
+// TestFinalizersOfOthersHoldANamespace: the controller removes only its own finalizer (upstream: namespaced_resources_deleter.go,
+// finalizeNamespace).
+func TestFinalizersOfOthersHoldANamespace(t *testing.T) {
+	deleting(t, func(t *testing.T, client *kubernetes.Clientset) {
+		ctx, finalizer := t.Context(), corev1.FinalizerName("example.com/held")
+		held := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "held"}, Spec: corev1.NamespaceSpec{Finalizers: []corev1.FinalizerName{finalizer}}}
+		_, err := client.CoreV1().Namespaces().Create(ctx, held, metav1.CreateOptions{})
+		require.NoError(t, err)
+		require.NoError(t, client.CoreV1().Namespaces().Delete(ctx, "held", metav1.DeleteOptions{}))
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		ns, err := client.CoreV1().Namespaces().Get(ctx, "held", metav1.GetOptions{})
+		require.NoError(t, err)
+		assert.Equal(t, []corev1.FinalizerName{finalizer}, ns.Spec.Finalizers)
+		ns.Spec.Finalizers = nil
+		_, err = client.CoreV1().Namespaces().Finalize(ctx, ns, metav1.UpdateOptions{})
+		require.NoError(t, err)
+		assert.NotContains(t, namesOf(t, client), "held")
+	})
+}
+
 func TestNamespaceDeletedUnderAWriter(t *testing.T) {
 	deleting(t, func(t *testing.T, client *kubernetes.Clientset) {
 		ctx := t.Context()

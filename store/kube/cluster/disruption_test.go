@@ -64,6 +64,8 @@ func TestEvictionsObeyBudgets(t *testing.T) {
 		{"a pod that is not ready, with enough others", unready, [][2]string{budget("", none)}, 201, "", "", nil},
 		{"a pod that is not ready, with too few others", unready, [][2]string{budget("", seen(`,"currentHealthy":0,"desiredHealthy":1`))}, 429, refused,
 			"The disruption budget b1 needs 1 healthy pods and has 0 currently", nil},
+		{"a pod that is not ready, where none is needed", unready, [][2]string{budget("", seen(`,"currentHealthy":0,"desiredHealthy":0,"disruptionsAllowed":0`))}, 429, refused,
+			"The disruption budget b1 needs 0 healthy pods and has 0 currently", nil},
 		{"a status of zeros", running, [][2]string{budget("", seen(`,"disruptionsAllowed":0,"disruptedPods":{}`))}, 429, refused,
 			"The disruption budget b1 needs 0 healthy pods and has 0 currently", nil},
 		{"a pod that is not ready, always allowed", unready, [][2]string{budget(`,"unhealthyPodEvictionPolicy":"AlwaysAllow"`, seen(`,"currentHealthy":0,"desiredHealthy":1`))}, 201, "", "", nil},
@@ -95,6 +97,21 @@ func TestEvictionsObeyBudgets(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestAStatusOfAnOlderGenerationAllowsNothing: a budget that was changed counts once its controller has seen the change.
+func TestAStatusOfAnOlderGenerationAllowsNothing(t *testing.T) {
+	api := serve(t, cluster.Options{Disruptions: true}, apitest.Options{})
+	create(t, api, podPath, `{"metadata":{"name":"p","labels":{"app":"x"}},"spec":{"containers":[{"name":"c","image":"i"}]}}`)
+	setStatus(t, api, podPath+"/p", running)
+	create(t, api, budgetPath, `{"metadata":{"name":"b"},"spec":{"minAvailable":1,"selector":{"matchLabels":{"app":"x"}}}}`)
+	setStatus(t, api, budgetPath+"/b", `{"status":{"observedGeneration":1,"currentHealthy":2,"desiredHealthy":1,"disruptionsAllowed":1,"expectedPods":2}}`)
+	code, body := do(t, api, request{method: "PATCH", path: budgetPath + "/b", body: `{"spec":{"minAvailable":2}}`,
+		header: http.Header{"Content-Type": {"application/merge-patch+json"}}})
+	require.Equal(t, 200, code, body)
+	code, body = do(t, api, request{method: "POST", path: podPath + "/p/eviction", body: `{"metadata":{"name":"p"}}`})
+	require.Equal(t, 429, code, body)
+	assert.Equal(t, 10.0, member(t, body, "details", "retryAfterSeconds"))
 }
 
 func TestAnEvictionTakesADisruptionFromTheBudget(t *testing.T) {

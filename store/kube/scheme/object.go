@@ -83,7 +83,7 @@ func (t *objectType) change(o kinds.Object, f func(runtime.Object)) {
 
 // contentOf returns the members of an object except apiVersion, kind and metadata.
 func contentOf(obj runtime.Object) (map[string]any, error) {
-	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(obj)
+	content, err := treeOf(obj)
 	delete(content, "apiVersion")
 	delete(content, "kind")
 	delete(content, "metadata")

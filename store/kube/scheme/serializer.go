@@ -45,7 +45,7 @@ func (t *objectType) Normal(doc map[string]any, strict bool) (normal map[string]
 // document returns an object as a tree with the type of the version.
 func (t *objectType) document(obj runtime.Object) (map[string]any, error) {
 	obj.GetObjectKind().SetGroupVersionKind(t.gvk)
-	return runtime.DefaultUnstructuredConverter.ToUnstructured(obj)
+	return treeOf(obj)
 }
 
 // message is the part of the types of k8s.io/api that reads and writes protobuf.

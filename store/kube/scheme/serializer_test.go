@@ -61,7 +61,7 @@ func TestNormalFormIsWhatTheGoTypeWrites(t *testing.T) {
 			obj.GetObjectKind().SetGroupVersionKind(o.gvk)
 			text, err := json.Marshal(obj)
 			require.NoError(t, err)
-			want := treeOf(t, obj)
+			want := jsonTree(t, obj)
 			got, problems, err := o.Decode(text, kinds.JSON, true)
 			require.NoError(t, err)
 			assert.Empty(t, problems)
@@ -79,13 +79,13 @@ func TestNormalFormIsWhatTheGoTypeWrites(t *testing.T) {
 			read.GetObjectKind().SetGroupVersionKind(o.gvk)
 			got, _, err = o.Decode(data[1:], kinds.Protobuf, true)
 			require.NoError(t, err)
-			requireSame(t, treeOf(t, read), got)
+			requireSame(t, jsonTree(t, read), got)
 		}
 	})
 }
 
-// treeOf returns the tree that the JSON of an object decodes to.
-func treeOf(t *testing.T, obj runtime.Object) (tree map[string]any) {
+// jsonTree returns the tree that the JSON of an object decodes to.
+func jsonTree(t *testing.T, obj runtime.Object) (tree map[string]any) {
 	text, err := json.Marshal(obj)
 	require.NoError(t, err)
 	require.NoError(t, kjson.UnmarshalCaseSensitivePreserveInts(text, &tree))

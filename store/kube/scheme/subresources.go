@@ -3,6 +3,7 @@ package scheme
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	autoscalingv1 "k8s.io/api/autoscaling/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -160,21 +161,31 @@ func podSubresources(b *builder) ([]kinds.Subresource, error) {
 	}...), err
 }
 
-// resize takes the resources and the resize policies of the containers of the body (upstream: registry/core/pod,
-// dropNonResizeUpdates). Containers must be the same, in the same order.
+// resize takes the resources of the pod, and the resources and the resize policies of its containers, of the body. Containers that were added, removed, renamed or
+// reordered are taken as they are, and the validation refuses them (upstream: registry/core/pod, dropNonResizeUpdates).
 func resize(pod, body kinds.Object) error {
-	for _, list := range []string{"containers", "initContainers"} {
+	lists := []string{"containers", "initContainers"}
+	for _, list := range lists {
 		now, _ := at(pod, "spec", list).([]any)
 		want, _ := at(body, "spec", list).([]any)
 		if len(now) != len(want) {
+			return replace(pod, body, "spec")
+		}
+	}
+	if err := replace(pod, body, "spec", "resources"); err != nil {
+		return err
+	}
+	for _, list := range lists {
+		now, _ := at(pod, "spec", list).([]any)
+		want, _ := at(body, "spec", list).([]any)
+		if !slices.EqualFunc(now, want, sameName) {
+			if err := replace(pod, body, "spec", list); err != nil {
+				return err
+			}
 			continue
 		}
 		for i := range now {
-			to, _ := now[i].(map[string]any)
-			from, _ := want[i].(map[string]any)
-			if to == nil || from == nil || to["name"] != from["name"] {
-				break
-			}
+			to, from := now[i].(map[string]any), want[i].(map[string]any)
 			for _, member := range []string{"resources", "resizePolicy"} {
 				if from[member] == nil {
 					delete(to, member)
@@ -185,6 +196,13 @@ func resize(pod, body kinds.Object) error {
 		}
 	}
 	return nil
+}
+
+// sameName reports whether two objects have the same name.
+func sameName(a, b any) bool {
+	one, ok := a.(map[string]any)
+	other, also := b.(map[string]any)
+	return ok && also && one["name"] == other["name"]
 }
 
 // bind assigns a pod to a node (upstream: registry/core/pod/storage, BindingREST).

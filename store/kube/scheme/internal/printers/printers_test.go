@@ -11,6 +11,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -98,4 +99,16 @@ func ExampleCells() {
 	// Type Opaque
 	// Data 1
 	// Age 60m
+}
+
+// A Job that has ended and is being deleted is printed as ended, one that runs as terminating (upstream: printersinternal, printJob).
+func TestADeletedJobThatHasEnded(t *testing.T) {
+	job := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{DeletionTimestamp: &metav1.Time{}}}
+	assert.Equal(t, "Terminating", printers.Cells(job, time.Now())[1])
+	for _, end := range []batchv1.JobConditionType{batchv1.JobComplete, batchv1.JobFailed} {
+		job.Status.Conditions = []batchv1.JobCondition{{Type: end, Status: corev1.ConditionTrue}}
+		assert.Equal(t, string(end), printers.Cells(job, time.Now())[1])
+	}
+	job.Status.Conditions = []batchv1.JobCondition{{Type: batchv1.JobSuspended, Status: corev1.ConditionTrue}}
+	assert.Equal(t, "Terminating", printers.Cells(job, time.Now())[1])
 }

@@ -281,7 +281,9 @@ func statefulSetSpec(e *errs, p loc, s *appsv1.StatefulSetSpec, old *appsv1.Stat
 		e.required(update, "")
 	case appsv1.OnDeleteStatefulSetStrategyType:
 		if rolling != nil {
-			e.invalid(update.Child("rollingUpdate"), internal{rolling}, "only allowed for updateStrategy 'RollingUpdate'")
+			shown := *rolling
+			shown.Partition = new(deref(rolling.Partition)) // the internal type has no pointer
+			e.invalid(update.Child("rollingUpdate"), internal{shown}, "only allowed for updateStrategy 'RollingUpdate'")
 		}
 	case appsv1.RollingUpdateStatefulSetStrategyType:
 		if rolling != nil {
