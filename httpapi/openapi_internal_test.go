@@ -48,7 +48,7 @@ func TestDocumentsAreMadeWhenAskedForAndShared(t *testing.T) {
 	require.Equal(t, 200, api.get("/openapi/v3"))
 	assert.NotContains(t, made, openAPIV2)
 
-	// The forks share all but the document of the changed group, also the ones that nobody has asked for yet.
+	// The forks share all but the document of the changed group, also documents that nobody has asked for yet.
 	for range 2 {
 		forked, err := st.Fork()
 		require.NoError(t, err)

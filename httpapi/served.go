@@ -26,8 +26,8 @@ type served struct {
 	changed time.Time // when it replaced another state, or zero
 }
 
-// newServed returns the state with these kinds, each once. now is the time of the OpenAPI documents that are not those of before,
-// which may be nil.
+// newServed returns the state with these kinds, each once. It takes over the OpenAPI documents of before, which may be nil, as far
+// as they stay the same. now is the time of the other documents.
 func newServed(before *openAPI, all []store.AnyKind, now time.Time) (*served, error) {
 	s := &served{kinds: make([]store.AnyKind, 0, len(all))}
 	registered := make([]*kinds.Kind, 0, len(all))

@@ -128,7 +128,7 @@ type Version struct {
 	Validate  func(obj, old Object) field.Errors
 	// ValidateStatus replaces Validate for writes of the status.
 	ValidateStatus func(obj, old Object) field.Errors
-	// Columns and Cells replace the ones of the kind. Their functions get an object in the shape of the version.
+	// Columns and Cells replace the columns and cells of the kind. Their functions get an object in the shape of the version.
 	Columns []Column
 	Cells   func(obj Object, now time.Time) []any
 	// Unserved is for a first version that objects are only stored in.
@@ -181,8 +181,8 @@ type Subresource struct {
 	MayRemove func(ctx context.Context, parent Object, dryRun bool) (exact bool, err error)
 	// Answer returns the answer of a create, which then writes nothing, as a TokenRequest. Nil: a Status.
 	Answer func(ctx context.Context, parent, body Object) (Object, error)
-	// Connect answers a request in place of all other functions, without a body: a path of a kubelet. query is the one of the
-	// request. Without an error there is no content. Discovery does not name the subresource.
+	// Connect answers a request in place of all other functions, without a body: a path of a kubelet. query is the query of
+	// the request. Without an error there is no content. Discovery does not name the subresource.
 	Connect func(name string, parent func() (Object, error), query url.Values) error
 	// Member is the path of the member of the parent that spec.replicas of a Scale stands for, in all versions. Default:
 	// spec.replicas.

@@ -46,7 +46,7 @@ func (fs faults) err() error {
 }
 
 // validate checks a document against the schema. Upstream walks objects in random order and stops at the first unknown member. Here
-// the faults of an object are those of all known members, sorted by name, and then the unknown member with the lowest name.
+// an object has the faults of all its known members, sorted by name, and then the fault of the unknown member with the lowest name.
 func (s schema) validate(v codec.Value) faults {
 	switch {
 	case s.typ == nil || s.untyped() || v.IsTree() && v.Tree() == nil:

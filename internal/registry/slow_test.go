@@ -74,7 +74,7 @@ func TestRequestsDoNotWaitForASlowValidation(t *testing.T) {
 		}
 		go create(t.Context(), "later")
 		synctest.Wait()
-		assert.Len(t, began, 4, "the ones that were left still run")
+		assert.Len(t, began, 4, "validations that were left still run")
 		_, err := r.Get(t.Context(), "ns", "slow-0", "")
 		require.ErrorIs(t, err, store.ErrNotFound)
 

@@ -63,7 +63,7 @@ func TestAWatchOfANewKindDoesNotStartBeforeTheChange(t *testing.T) {
 	}
 }
 
-// Each way in which a kind goes ends its watches at once, also the ones that wait.
+// Each way in which a kind goes ends its watches at once, also watches that wait.
 func TestWatchesEndWhenTheirKindGoes(t *testing.T) {
 	for name, goes := range map[string]func(ctx context.Context, st *registry.Store, k *kinds.Kind) error{
 		"replaced": func(ctx context.Context, st *registry.Store, _ *kinds.Kind) error {

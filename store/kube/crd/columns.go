@@ -19,8 +19,8 @@ import (
 // cell is the function of a cell, which gets the document of the object.
 type cell func(doc map[string]any, now time.Time) any
 
-// columns returns the columns of a Table: the name, and the ones of the definition or the age. cells returns the cells of a row, from
-// one document: there may be thousands of columns.
+// columns returns the columns of a Table: the name, and the columns of the definition or the age. cells returns the cells of a row,
+// from one document: there may be thousands of columns.
 func columns(of []apiextensionsv1.CustomResourceColumnDefinition) (out []kinds.Column, cells func(kinds.Object, time.Time) []any) {
 	doc := metav1.ObjectMeta{}.SwaggerDoc()
 	out = []kinds.Column{{ColumnInfo: kinds.ColumnInfo{Name: "Name", Type: "string", Format: "name", Description: doc["name"]}}}

@@ -134,7 +134,7 @@ func TestInstallRefusesANameThatIsServed(t *testing.T) {
 	assert.Len(t, api.Kinds(), before)
 }
 
-// The times of the conditions are those of each store.
+// Each store has its own times of the conditions.
 func TestInstalledDefinitionsShareNoTimes(t *testing.T) {
 	established, err := crd.Establish(gears(), "test")
 	require.NoError(t, err)

@@ -140,7 +140,7 @@ func replace(to, from kinds.Object, path ...string) error {
 	return set(to, value, path...)
 }
 
-// podSubresources are the ones that write pods, and streams.
+// podSubresources returns the subresources that write pods, and the streams of a kubelet.
 func podSubresources(b *builder) ([]kinds.Subresource, error) {
 	binding, _, err := b.body("", "v1", "Binding", "create")
 	if err != nil {

@@ -58,7 +58,7 @@ func (r Rules) Cluster(o cluster.Options) cluster.Options {
 // AllowsAll reports whether everybody may do everything.
 func (r Rules) AllowsAll() bool { return len(r.Modes) == 0 || slices.Contains(r.Modes, "AlwaysAllow") }
 
-// Anonymous reports whether requests without credentials are those of system:anonymous. asked is --anonymous-auth, which the mode
+// Anonymous reports whether requests without credentials have the user system:anonymous. asked is --anonymous-auth, which the mode
 // AlwaysAllow resets with a warning (upstream: kubeapiserver/options, ApplyAuthorization).
 func (r Rules) Anonymous(asked bool, warn func(string)) bool {
 	if asked && r.AllowsAll() {

@@ -19,7 +19,7 @@ import (
 const adminLabel = resourcev1.DRAAdminNamespaceLabelKey
 
 // checkAdminAccess refuses admin access to devices outside of the namespaces for it (upstream: registry/resource, AuthorizedForAdmin
-// and AuthorizedForAdminStatus, which add their error to those of the validation; here it comes after they are mended).
+// and AuthorizedForAdminStatus, which add their error to the errors of the validation; here it comes only if there are none).
 func (c *Chain) checkAdminAccess(a *kinds.Attributes) error {
 	resource := a.Resource.Info()
 	if resource.Group != resourcev1.GroupName || a.Operation == kinds.OperationDelete {
