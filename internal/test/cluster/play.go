@@ -147,6 +147,9 @@ func (p *play) send(method, path, body string, headers []string) (*http.Response
 	}
 	defer resp.Body.Close()
 	data, err := io.ReadAll(resp.Body)
+	if resp.StatusCode == http.StatusTooManyRequests && bytes.Contains(data, []byte(`"storage is (re)initializing"`)) && ctx.Err() == nil {
+		return p.send(method, path, body, headers) // a server replaces the kind just now: clients repeat the request
+	}
 	return resp, data, err
 }
 
