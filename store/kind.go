@@ -76,7 +76,7 @@ func (k *Kind[T]) In(st *Store) *Collection[T] {
 // inline), and protobuf tags with their field numbers. If a field has no number, the kind is served only in JSON and
 // YAML, as custom resources are. For objects without a schema, use Unstructured.
 //
-// The tag description of a field is what kubectl explain shows about it. The one of the embedded meta.TypeMeta is about the kind.
+// kubectl explain shows the tag description of a field, and for the kind the tag description of the embedded meta.TypeMeta.
 //
 // A field may have one of these types. NewKind returns an error that names the first field of another type, and the
 // types that are allowed:

@@ -158,7 +158,7 @@ func hasNodePorts(s *corev1.ServiceSpec) bool {
 // getsNodePorts reports whether a kube-apiserver allocates node ports for a service.
 func getsNodePorts(s *corev1.ServiceSpec) bool {
 	allocates := s.AllocateLoadBalancerNodePorts
-	return s.Type == corev1.ServiceTypeNodePort || s.Type == corev1.ServiceTypeLoadBalancer && (allocates == nil || *allocates)
+	return hasNodePorts(s) && (s.Type == corev1.ServiceTypeNodePort || allocates == nil || *allocates)
 }
 
 // addsNodePorts reports whether now has a node port that before has not.

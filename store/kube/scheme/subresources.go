@@ -161,8 +161,9 @@ func podSubresources(b *builder) ([]kinds.Subresource, error) {
 	}...), err
 }
 
-// resize takes the resources of the pod, and the resources and the resize policies of its containers, of the body. Containers that were added, removed, renamed or
-// reordered are taken as they are, and the validation refuses them (upstream: registry/core/pod, dropNonResizeUpdates).
+// resize takes from the body the resources of the pod, and the resources and resize policies of its containers. Containers that
+// were added, removed, renamed or reordered are taken as they are, and the validation refuses them (upstream: registry/core/pod,
+// dropNonResizeUpdates).
 func resize(pod, body kinds.Object) error {
 	lists := []string{"containers", "initContainers"}
 	for _, list := range lists {

@@ -53,8 +53,8 @@ func (c *Chain) checkAdminAccess(a *kinds.Attributes) error {
 	return apierrors.NewInvalid(schema.GroupKind{Group: resource.Group, Kind: resource.Kind}, a.Object.GetObjectMeta().Name, field.ErrorList{refusal})
 }
 
-// asksForAdmin returns the path of the first item of a list in an object that has adminAccess, or "". within is the member of the
-// item that has it.
+// asksForAdmin looks for adminAccess in the items of a list, and returns the path of the first one, or "". If within is not "", the
+// member of that name in an item holds adminAccess.
 func asksForAdmin(o kinds.Object, within string, path ...string) string {
 	u, _ := o.(*store.Unstructured)
 	if u == nil {

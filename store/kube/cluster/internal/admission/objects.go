@@ -86,7 +86,7 @@ func tree(o runtime.Object) (map[string]any, error) {
 	return runtime.DefaultUnstructuredConverter.ToUnstructured(o)
 }
 
-// stored returns an object in a version as a write has it, with defaults, and without the members that its kind does not have.
+// stored returns an object in the form that a write has: with defaults, and without members that are unknown to its kind.
 func stored(k *kinds.Kind, version int, o runtime.Object) (kinds.Object, error) {
 	doc, err := tree(o)
 	if err == nil && !k.Info().Native {
