@@ -50,7 +50,7 @@ func TestSpecsOfControllerRuntimePass(t *testing.T) {
 	for _, s := range suites() {
 		t.Run(strings.TrimPrefix(s.pkg, "sigs.k8s.io/controller-runtime/pkg/"), func(t *testing.T) {
 			passed, failed := play(t, s.pkg)
-			if len(failed) > len(known[s.pkg]) && *server == "" {
+			if *server == "" && slices.ContainsFunc(slices.Collect(maps.Keys(failed)), func(name string) bool { return known[s.pkg][name] == "" }) {
 				// Specs with waits and checks of goroutines fail at times on a kube-apiserver too: 74 of the 75 of
 				// pkg/internal/controller passed there. So a spec fails that fails in two runs.
 				t.Logf("%s: %d of %d specs pass, and all run again: %v", s.pkg, passed, passed+len(failed), slices.Sorted(maps.Keys(failed)))
@@ -75,12 +75,17 @@ func TestSpecsOfControllerRuntimePass(t *testing.T) {
 					assert.Fail(t, name, "%s", message)
 				}
 			}
-			for name := range known[s.pkg] {
-				assert.Contains(t, failed, name, "testdata/specs.txt has a spec that passes")
+			for name, reason := range known[s.pkg] {
+				if !atTimes(reason) {
+					assert.Contains(t, failed, name, "testdata/specs.txt has a spec that passes")
+				}
 			}
 		})
 	}
 }
+
+// atTimes reports whether a reason of testdata/specs.txt is for specs that fail in some runs only.
+func atTimes(reason string) bool { return strings.HasPrefix(reason, "At times: ") }
 
 // play runs the suite of a package. It returns the number of specs that pass, and the messages of those that fail.
 func play(t *testing.T, pkg string) (passed int, failed map[string]string) {
