@@ -16,6 +16,7 @@ import (
 	"github.com/kubecoord/kubecoord/internal/codec"
 	"github.com/kubecoord/kubecoord/internal/kinds"
 	"github.com/kubecoord/kubecoord/store"
+	"github.com/kubecoord/kubecoord/store/kube/internal/boxes"
 	"github.com/kubecoord/kubecoord/store/kube/scheme/internal/defaults"
 	storeschema "github.com/kubecoord/kubecoord/store/schema"
 )
@@ -108,7 +109,9 @@ type builder struct {
 	defaults *defaults.Defaulter
 }
 
-func newBuilder() *builder { return &builder{library: library(), defaults: defaults.New(time.Now)} }
+func newBuilder() *builder {
+	return &builder{library: boxes.Library(nil), defaults: defaults.New(time.Now)}
+}
 
 // schemaOf returns the schema of a Go type.
 func (b *builder) schemaOf(t reflect.Type) (*storeschema.Schema, error) {

@@ -1,6 +1,9 @@
-package scheme
+// Package boxes hands the Go types of Kubernetes' libraries to package codec, so that an object stays of its type from the body of a
+// request to the watcher.
+package boxes
 
 import (
+	"maps"
 	"reflect"
 
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -12,10 +15,10 @@ import (
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
-// library returns the Go types of Kubernetes as package codec handles them. Their metadata has the memory of the metadata of this
-// module, so that an object lends it.
-func library() *codec.Library {
-	return &codec.Library{
+// Library returns the Go types of Kubernetes as package codec handles them, with more types that have JSON methods of their own. The
+// metadata has the memory of the metadata of this module, so that an object lends it.
+func Library(more map[reflect.Type]*codec.Custom) *codec.Library {
+	l := &codec.Library{
 		Same: map[reflect.Type]reflect.Type{
 			reflect.TypeFor[metav1.TypeMeta]():   reflect.TypeFor[meta.TypeMeta](),
 			reflect.TypeFor[metav1.ObjectMeta](): reflect.TypeFor[meta.ObjectMeta](),
@@ -42,6 +45,8 @@ func library() *codec.Library {
 			}),
 		},
 	}
+	maps.Copy(l.Custom, more)
+	return l
 }
 
 // textOf returns the text of a quantity, and does not remember it in q, which others may read.
