@@ -98,7 +98,7 @@ func (l *Library) Compile(t reflect.Type, s *schema.Schema) (*Type, error) {
 	}
 	for part := range reachable(out) {
 		out.readable = out.readable && len(part.Fields) <= 64
-		out.fallible = out.fallible || part.Custom || part.shape == shapeFloat64
+		out.fallible = out.fallible || part.Custom && (part.custom == nil || part.custom.tree == nil) || part.shape == shapeFloat64
 	}
 	return out, nil
 }

@@ -8,6 +8,7 @@ import (
 	"reflect"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/stretchr/testify/assert"
@@ -253,4 +254,35 @@ func TestAutoscalersConvertWithoutLoss(t *testing.T) {
 	older := k.Convert(obj, 0, 1)
 	assert.Contains(t, older.GetObjectMeta().Annotations, "autoscaling.alpha.kubernetes.io/metrics")
 	assert.True(t, k.Type().Equal(obj, k.Convert(older, 1, 0)))
+}
+
+// TestOwnersOfNewObjects: what a create records for its manager is what a comparison with an empty object finds.
+func TestOwnersOfNewObjects(t *testing.T) {
+	b := newBuilder()
+	for _, r := range resources() {
+		if r.alias {
+			continue
+		}
+		t.Run(r.group+"/"+r.kind, func(t *testing.T) {
+			k, err := b.builtin(r)
+			require.NoError(t, err)
+			o, _, err := b.version(runtimeschema.GroupVersionKind{Group: r.group, Version: r.version, Kind: r.kind})
+			require.NoError(t, err)
+			for _, obj := range randomObjects(o, 20) {
+				boxes := [2]kinds.Object{k.Type().Box(obj), k.Type().Box(obj.DeepCopyObject())}
+				managers, now := k.Managers(nil), time.Unix(1e9, 0)
+				managers.Update(0, nil, boxes[0], "m", now)
+				managers.Update(0, k.New(0), boxes[1], "m", now)
+				assert.Equal(t, recorded(boxes[1]), recorded(boxes[0]))
+			}
+		})
+	}
+}
+
+// recorded returns the fields of the managers of an object.
+func recorded(o kinds.Object) (texts []string) {
+	for _, e := range o.GetObjectMeta().ManagedFields {
+		texts = append(texts, string(e.FieldsV1.Raw))
+	}
+	return texts
 }
