@@ -268,7 +268,7 @@ func TestOwnersOfNewObjects(t *testing.T) {
 			require.NoError(t, err)
 			o, _, err := b.version(runtimeschema.GroupVersionKind{Group: r.group, Version: r.version, Kind: r.kind})
 			require.NoError(t, err)
-			for _, obj := range randomObjects(o, 20) {
+			for _, obj := range append(randomObjects(o, 20), plainObjects(t, o)...) {
 				boxes := [2]kinds.Object{k.Type().Box(obj), k.Type().Box(obj.DeepCopyObject())}
 				managers, now := k.Managers(nil), time.Unix(1e9, 0)
 				managers.Update(0, nil, boxes[0], "m", now)
@@ -277,6 +277,26 @@ func TestOwnersOfNewObjects(t *testing.T) {
 			}
 		})
 	}
+}
+
+// plainObjects returns objects as clients write them, with lists out of order and with an item that is there twice.
+func plainObjects(t *testing.T, o *objectType) (out []runtime.Object) {
+	for _, text := range map[string][]string{
+		"Pod": {
+			`{"metadata":{"name":"a","labels":{"b":"c","a":"b"},"finalizers":["z/b","a/b"]},"spec":{"containers":[{"name":"b","image":"i","ports":[{"containerPort":2},{"containerPort":1,"protocol":"UDP"}],
+				"readinessProbe":{"tcpSocket":{"port":"http"}},"resources":{"limits":{"memory":"1Gi","cpu":"1"}}},{"name":"a","env":[{"name":"Z"},{"name":"A","value":"v"}]}],"tolerations":[{"key":"k"}]}}`,
+			`{"spec":{"containers":[{"name":"a","ports":[{"containerPort":1},{"containerPort":1,"protocol":"TCP"}]},{"name":"a"}]}}`,
+			`{"metadata":{"finalizers":["a/b","a/b"]},"spec":{"containers":[],"volumes":[]}}`,
+		},
+		"Service": {`{"metadata":{"name":"a"},"spec":{"selector":{"a":"b"},"ports":[{"port":2,"targetPort":"x"},{"port":1,"targetPort":1}],"clusterIPs":["None"]}}`},
+		"Role":    {`{"rules":[{"verbs":["get"],"resources":["b","a"]}]}`},
+	}[o.gvk.Kind] {
+		obj := o.new()
+		_, err := o.typ.DecodeJSON([]byte(text), obj, true)
+		require.NoError(t, err)
+		out = append(out, valueOf(obj))
+	}
+	return out
 }
 
 // recorded returns the fields of the managers of an object.
