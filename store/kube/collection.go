@@ -45,20 +45,23 @@ type objects[T any] interface {
 //
 //	configMaps, err := kube.In[corev1.ConfigMap](kind, st)
 //
-// The error says that the objects of the kind have a Go type of their own, as Leases have; see store.Kind.In.
+// The objects of a built-in kind of package scheme are values of T as they are kept. The objects of a kind of any form, such as one that a
+// CustomResourceDefinition defines, are converted. The error says that the objects of the kind have another Go type, as Leases have; see
+// store.Kind.In.
 func In[T any, P interface {
 	*T
 	runtime.Object
 }, D *store.Store | *client.Client](kind store.AnyKind, door D) (*Collection[T], error) {
-	if k, err := store.As[T](kind); err == nil {
+	k, err := store.As[T](kind)
+	if err == nil {
 		of, status := in(k, door)
 		return &Collection[T]{of, status}, nil
 	}
-	k, err := store.As[store.Unstructured](kind)
-	if err != nil {
+	u, isOpen := store.As[store.Unstructured](kind)
+	if isOpen != nil {
 		return nil, err
 	}
-	of, status := in(k, door)
+	of, status := in(u, door)
 	return &Collection[T]{converted[T]{of}, func() objects[T] { return converted[T]{status()} }}, nil
 }
 
