@@ -152,11 +152,7 @@ func TestCoordinatorLeavesNoTimer(t *testing.T) {
 	cancel()
 	for _, end := range []func(e *Coordinator) error{
 		func(e *Coordinator) error { return e.pause(ctx) },
-		func(e *Coordinator) error {
-			s := newElections(e)
-			s.ctx = ctx
-			return s.elect(nil)
-		},
+		func(e *Coordinator) error { return newElections(e).run(ctx) },
 	} {
 		e, err := NewCoordinator(store.New(store.Options{}), CoordinatorOptions{})
 		require.NoError(t, err)

@@ -61,9 +61,6 @@ type WatchOptions struct {
 	ListRules bool
 	// Warn, if not nil, is called with each warning for the client.
 	Warn func(text string)
-	// Wants, if not nil, reports whether a change to a state wakes the watch. The watch may
-	// send other changes too. Writers call Wants with locks held, so it must not block.
-	Wants func(*Item) bool
 }
 
 // validate sets defaults, and returns a 422 or nil. A watch without a version starts with the

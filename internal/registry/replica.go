@@ -312,6 +312,6 @@ func (p *Replica) open(w *Watcher, after uint64) error {
 	if oldest := max(min(p.st.oldest(), at.version), at.floor, w.r.since); after < oldest {
 		return expiredWatch(&hub.ExpiredError{Requested: after, Oldest: oldest})
 	}
-	w.hub, w.version = p.st.hub.Read(w.sel.scope(w.r.id), after, nil), after
+	w.hub, w.version = p.st.hub.Read(w.sel.scope(w.r.id), after), after
 	return nil
 }

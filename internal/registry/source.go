@@ -81,7 +81,7 @@ func (memory) position(*Resource) position { return position{version: everything
 
 func (m memory) open(w *Watcher, after uint64) error {
 	now, h := m.st.now(), m.st.hub
-	opened := h.Read(w.sel.scope(w.r.id), after, w.wants)
+	opened := h.Read(w.sel.scope(w.r.id), after)
 	if oldest := max(h.Oldest(now), w.r.since); after < oldest {
 		opened.Close()
 		return expiredWatch(&hub.ExpiredError{Requested: after, Oldest: oldest})

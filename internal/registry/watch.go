@@ -41,8 +41,6 @@ type Watcher struct {
 	hub *hub.Reader[change]
 	err error // returned after the last events
 
-	wants func(*hub.Change[change]) bool // or nil
-
 	initial   snapshot // the objects of the initial events; it has no tree once they are sent
 	rest      string   // the key of the first object that is not sent
 	version   uint64   // of the last event or bookmark
@@ -93,9 +91,6 @@ func (r *Resource) Watch(ctx context.Context, opts WatchOptions) (*Watcher, erro
 	w := &Watcher{
 		r: r, sel: sel, bookmarks: opts.AllowWatchBookmarks, from: r.st.reader(ctx),
 		leaves: opts.EndWithoutContact, epoch: r.epoch.Load(),
-	}
-	if wants := opts.Wants; wants != nil {
-		w.wants = func(c *hub.Change[change]) bool { return wants(c.Payload.newest()) }
 	}
 	if opts.EndWithoutContact {
 		w.engine, w.losses = r.st.engine, losses

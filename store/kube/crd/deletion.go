@@ -145,18 +145,20 @@ func (c *controller) deleteObjects(ctx context.Context, k *kind) (reason, text s
 	clk := c.st.Clock()
 	waiting, cancel := clock.WithDeadline(ctx, clk, clk.Now().Add(deletionWait), context.DeadlineExceeded)
 	defer cancel()
-	if r.Len() == 0 {
-		return "", "", nil
+	w, err := r.Watch(waiting, registry.WatchOptions{})
+	if err != nil {
+		return "", "", errReplaced
 	}
-	for _, err := range r.Follow(waiting, nil) {
+	defer w.Close()
+	for r.Len() > 0 {
+		_, err := w.Next(waiting)
 		switch {
-		case r.Len() == 0:
-			return "", "", nil
+		case err == nil, r.Len() == 0:
 		case waiting.Err() != nil:
 			return reason, text, context.DeadlineExceeded
-		case err != nil:
+		default:
 			return "", "", errReplaced
 		}
 	}
-	return "", "", errReplaced
+	return "", "", nil
 }

@@ -1,0 +1,28 @@
+package registry
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// A Backend that was restored from a backup goes on at an older version.
+func TestFeedRelistsAfterTheHistoryWentBack(t *testing.T) {
+	st := New(Options{})
+	defer st.Close()
+	f := st.Feed()
+	for _, version := range []uint64{0, 2000, 1500} {
+		if version > 0 {
+			st.hub.Lose(version)
+		}
+		select {
+		case <-f.WakeUp():
+		default:
+			assert.Zero(t, version, "it is not woken")
+		}
+		_, relist, err := f.Poll()
+		require.NoError(t, err)
+		assert.True(t, relist, version)
+	}
+}
