@@ -44,10 +44,7 @@ type Store registry.Store
 
 // New returns an empty Store.
 func New(opts Options) *Store {
-	return (*Store)(registry.New(registry.Options{
-		History: opts.History, HistoryAge: opts.HistoryAge, FirstVersion: opts.FirstResourceVersion,
-		HistoryBytes: opts.HistoryBytes, Quota: opts.Quota, Clock: opts.Clock, Seed: opts.Seed,
-	}))
+	return (*Store)(registry.New(registry.Options(opts)))
 }
 
 func (st *Store) registry() *registry.Store { return (*registry.Store)(st) }

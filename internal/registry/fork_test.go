@@ -147,10 +147,10 @@ func TestWatchFromBeforeTheForkSeesSharedHistoryThenItsOwn(t *testing.T) {
 		parent := newStore(t)
 		leases := leasesIn(parent)
 		createAll(t, leases, "ns/a")
-		open := record(t, parent, registry.WatchOptions{ResourceVersion: "1000"})
+		open := record(t, parent, registry.ListOptions{ResourceVersion: "1000"})
 		mustModify(t, leases, "ns/a", holder("before"))
 		fork := newFork(t, parent)
-		late := record(t, fork, registry.WatchOptions{ResourceVersion: "1000"})
+		late := record(t, fork, registry.ListOptions{ResourceVersion: "1000"})
 		assert.Equal(t, 1, parent.Watchers())
 		assert.Equal(t, 1, fork.Watchers(), "the watch that was open belongs to the parent")
 		createAll(t, leases, "ns/parent")
@@ -180,7 +180,7 @@ func TestReadOfAVersionToComeWaitsForItsOwnWorld(t *testing.T) {
 
 func TestForkKeepsTheClockAndTheLimitsOfHistory(t *testing.T) {
 	now := epoch
-	parent := newStoreWith(t, registry.Options{History: 3, HistoryAge: time.Minute, FirstVersion: 50, Clock: clock.Func(func() time.Time { return now })})
+	parent := newStoreWith(t, registry.Options{History: 3, HistoryAge: time.Minute, FirstResourceVersion: 50, Clock: clock.Func(func() time.Time { return now })})
 	createAll(t, leasesIn(parent), "ns/a")
 	fork := newFork(t, parent)
 	assert.Equal(t, now, fork.Now())
@@ -267,7 +267,7 @@ func TestKindsThatComeAfterTheForkAreKeptApart(t *testing.T) {
 		require.NoError(t, err)
 		_, err = in(fork, endpoints.Kind()).Create(t.Context(), newEndpoints("ns/e"), store.CreateOptions{})
 		require.NoError(t, err)
-		w, err := fork.Resource(widgets.Registered()).Watch(t.Context(), registry.WatchOptions{ResourceVersion: "1000", Timeout: time.Minute})
+		w, err := fork.Resource(widgets.Registered()).Watch(t.Context(), registry.ListOptions{ResourceVersion: "1000", Timeout: time.Minute})
 		require.NoError(t, err)
 		defer w.Close()
 		_, err = w.Next(t.Context())

@@ -118,7 +118,7 @@ func TestNoCallbackUnderTheLock(t *testing.T) {
 	assert.Len(t, list.Items, 1)
 	_, err = r.List(ctx, ListOptions{ResourceVersion: list.Meta().ResourceVersion, ResourceVersionMatch: MatchExact})
 	require.NoError(t, err)
-	w, err := r.Watch(ctx, WatchOptions{FieldSelector: "spec=4", Timeout: -1, Warn: warn})
+	w, err := r.Watch(ctx, ListOptions{FieldSelector: "spec=4", Timeout: -1, Warn: warn})
 	require.NoError(t, err)
 	_, err = w.Next(ctx)
 	require.ErrorIs(t, err, io.EOF)
@@ -127,7 +127,7 @@ func TestNoCallbackUnderTheLock(t *testing.T) {
 	end()
 	_, err = r.Get(ended, "ns", "a", "999999")
 	require.ErrorIs(t, err, context.Canceled)
-	idle, err := r.Watch(ctx, WatchOptions{ResourceVersion: strconv.FormatUint(st.ResourceVersion(), 10), Timeout: time.Hour})
+	idle, err := r.Watch(ctx, ListOptions{ResourceVersion: strconv.FormatUint(st.ResourceVersion(), 10), Timeout: time.Hour})
 	require.NoError(t, err)
 	idle.wait(ended) // the ended context wakes it, after it has set its timer
 	idle.Close()

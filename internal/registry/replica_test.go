@@ -199,7 +199,7 @@ func TestReplicaOfEveryReadIsNeverTrue(t *testing.T) {
 		it, err := leaseResource(st).Get(ctx, "ns", "a", "")
 		require.NoError(t, err)
 		assert.Equal(t, "1001", it.ResourceVersion())
-		rec := recordUnder(ctx, t, st, registry.WatchOptions{AllowWatchBookmarks: true})
+		rec := recordUnder(ctx, t, st, registry.ListOptions{AllowWatchBookmarks: true})
 		assert.Equal(t, []string{"ADDED ns/a@1001", "BOOKMARK @1001 end"}, rec.take())
 		assert.Zero(t, time.Since(start))
 	})
@@ -215,12 +215,12 @@ func TestReplicaIsThatOfItsStoreAlone(t *testing.T) {
 func TestStoppedReplicaKeepsItsStateWhenHistoryExpires(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		st, p, ctx := lagging(t)
-		rec := recordUnder(ctx, t, st, registry.WatchOptions{ResourceVersion: "0"})
+		rec := recordUnder(ctx, t, st, registry.ListOptions{ResourceVersion: "0"})
 		st.ExpireHistory()
 		assert.Equal(t, "1003: ns/a=x ns/b", stateUnder(ctx, st, anyState))
 		assert.Equal(t, "1003: ns/a=x ns/b", stateUnder(ctx, st, registry.ListOptions{ResourceVersion: "1003", Limit: 9}))
 		assert.Equal(t, tooOldList, stateUnder(ctx, st, registry.ListOptions{ResourceVersion: "1002", Limit: 9}))
-		late := recordUnder(ctx, t, st, registry.WatchOptions{ResourceVersion: "0"})
+		late := recordUnder(ctx, t, st, registry.ListOptions{ResourceVersion: "0"})
 		items, _, err := in(st, endpoints.Kind()).List(ctx, anyState)
 		require.NoError(t, err)
 		assert.Empty(t, items, "a kind that came later")

@@ -17,13 +17,13 @@ import (
 
 // Options configures a Store; package store documents the fields. The zero value is ready for use.
 type Options struct {
-	History      int           // in changes; zero means DefaultHistory
-	HistoryAge   time.Duration // zero means no limit
-	HistoryBytes int64         // zero means DefaultHistoryBytes
-	Quota        int64         // in bytes; zero means no limit
-	FirstVersion uint64        // zero means DefaultFirstVersion
-	Clock        clock.Clock   // nil means clock.Real
-	Seed         uint64        // zero means random
+	History              int           // in changes; zero means DefaultHistory
+	HistoryAge           time.Duration // zero means no limit
+	HistoryBytes         int64         // zero means DefaultHistoryBytes
+	Quota                int64         // in bytes; zero means no limit
+	FirstResourceVersion uint64        // zero means DefaultFirstVersion
+	Clock                clock.Clock   // nil means clock.Real
+	Seed                 uint64        // zero means random
 }
 
 // Defaults of Options.
@@ -100,13 +100,13 @@ func (st *Store) SetAdmission(a kinds.Admission) { st.admission = a }
 
 // New returns an empty Store.
 func New(opts Options) *Store {
-	if opts.FirstVersion == 0 {
-		opts.FirstVersion = DefaultFirstVersion
+	if opts.FirstResourceVersion == 0 {
+		opts.FirstResourceVersion = DefaultFirstVersion
 	}
 	return newStore(opts)
 }
 
-// newStore returns an empty Store at FirstVersion.
+// newStore returns an empty Store at FirstResourceVersion.
 func newStore(opts Options) *Store {
 	if opts.History <= 0 {
 		opts.History = DefaultHistory
@@ -123,11 +123,11 @@ func newStore(opts Options) *Store {
 		clock:     clock.Waiting(opts.Clock),
 		seed:      opts.Seed,
 		interned:  intern.New(),
-		hub:       hub.NewHub[change](hub.Limits{Changes: opts.History, Bytes: opts.HistoryBytes, Age: opts.HistoryAge}, opts.FirstVersion),
-		version:   opts.FirstVersion,
-		first:     opts.FirstVersion,
+		hub:       hub.NewHub[change](hub.Limits{Changes: opts.History, Bytes: opts.HistoryBytes, Age: opts.HistoryAge}, opts.FirstResourceVersion),
+		version:   opts.FirstResourceVersion,
+		first:     opts.FirstResourceVersion,
 		quota:     opts.Quota,
-		record:    record{since: opts.FirstVersion},
+		record:    record{since: opts.FirstResourceVersion},
 		resources: map[meta.GroupResource]*Resource{},
 	}
 	st.aging.Store(opts.HistoryAge > 0)

@@ -55,7 +55,7 @@ func TestKindComesLaterToAStoreOnABackend(t *testing.T) {
 		assert.Equal(t, []string{"a@1001", "c@1004"}, listValves(t, later, kind))
 		assert.EqualValues(t, 1004, later.ResourceVersion())
 
-		w, err := later.Resource(kind.Registered()).Watch(t.Context(), registry.WatchOptions{ResourceVersion: "1004", EndWithoutContact: true})
+		w, err := later.Resource(kind.Registered()).Watch(t.Context(), registry.ListOptions{ResourceVersion: "1004", EndWithoutContact: true})
 		require.NoError(t, err)
 		defer w.Close()
 		createValves(t, first, kind, "ns/d")
@@ -102,7 +102,7 @@ func TestReplacedKindInTheRecordAndInForks(t *testing.T) {
 	assertStatus(t, err, 429, "TooManyRequests", "storage is (re)initializing")
 	_, err = collection.Get(t.Context(), "ns", "a")
 	assert.NoError(t, err, "a read in flight")
-	_, err = collection.r.Watch(t.Context(), registry.WatchOptions{})
+	_, err = collection.r.Watch(t.Context(), registry.ListOptions{})
 	assert.NoError(t, err)
 
 	fork, err := st.Fork()

@@ -48,7 +48,7 @@ type Request struct {
 	// Warn, if not nil, is called with each warning for the client.
 	Warn func(text string)
 	// Options are the options of a create or an update as the client sent them, for the Admission. Nil: the ones above.
-	Options *kinds.CreateOptions
+	Options *kinds.WriteOptions
 
 	asking asking
 }

@@ -64,7 +64,7 @@ func onBoth(t *testing.T, suite func(t *testing.T, f *fixture)) {
 // newFixture returns a Storage over a new store in memory. The options may be zero.
 func newFixture(t *testing.T, opts registry.Options) *fixture {
 	t.Helper()
-	opts.FirstVersion = 1
+	opts.FirstResourceVersion = 1
 	return fixtureOf(t, registry.New(opts), podKind(), otherKind())
 }
 

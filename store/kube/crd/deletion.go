@@ -145,7 +145,7 @@ func (c *controller) deleteObjects(ctx context.Context, k *kind) (reason, text s
 	clk := c.st.Clock()
 	waiting, cancel := clock.WithDeadline(ctx, clk, clk.Now().Add(deletionWait), context.DeadlineExceeded)
 	defer cancel()
-	w, err := r.Watch(waiting, registry.WatchOptions{})
+	w, err := r.Watch(waiting, registry.ListOptions{})
 	if err != nil {
 		return "", "", errReplaced
 	}
