@@ -7,7 +7,6 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/kubecoord/kubecoord/internal/caller"
 	"github.com/kubecoord/kubecoord/internal/kinds"
 	"github.com/kubecoord/kubecoord/internal/patch"
 	"github.com/kubecoord/kubecoord/internal/registry"
@@ -81,7 +80,6 @@ func (c *call) update() error {
 	if err := c.checkNames(); err != nil {
 		return err
 	}
-	c.report(caller.Sight{Named: true}, m.ResourceVersion)
 	return c.writeUpdate(req, registry.ReplaceWith(c.endpoint.Kind, o))
 }
 

@@ -816,32 +816,23 @@ func TestAContextThatEndsIsTheError(t *testing.T) {
 	})
 }
 
-// The record begins again with the state: what came before it is unknown.
-func TestAStoreOnABackendRecords(t *testing.T) {
+// The changes begin again with the state: those that came before it are unknown.
+func TestAStoreOnABackendIsObserved(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e := engine.New(1000)
 		st, other := openOn(t, e), openOn(t, e)
-		st.Record(10)
+		o := observe(st)
 		createAll(t, leasesIn(other), "ns/a", "ns/b")
 		synctest.Wait()
-		rec := st.Recorded()
-		changes, now := recorded(rec)
-		assert.Equal(t, []string{"1001 ADDED leases a from - to 1001 by 0", "1002 ADDED leases b from - to 1002 by 0"}, changes)
-		assert.Equal(t, []string{"leases a 1001", "leases b 1002"}, now)
-		assert.Equal(t, time.Now(), rec.Changes[0].At)
+		assert.Equal(t, []string{"1000: leases -> a@1001, leases -> b@1002"}, o.texts)
+		assert.Equal(t, time.Now(), o.last.At)
 		e.Set(hold)
 		e.DeleteRange("leases/ns/a")
 		e.Compact()
 		e.Set(release)
 		synctest.Wait()
-		rec = st.Recorded()
-		changes, now = recorded(rec)
-		assert.Empty(t, changes)
-		assert.Equal(t, []string{"leases b 1002"}, now)
-		assert.EqualValues(t, 1003, rec.Since)
 		createAll(t, leasesIn(st), "ns/c")
-		changes, _ = recorded(st.Recorded())
-		assert.Equal(t, []string{"1004 ADDED leases c from - to 1004 by 0"}, changes, "it goes on")
+		assert.Equal(t, "1003: leases -> c@1004", o.texts[1], "it goes on")
 	})
 }
 

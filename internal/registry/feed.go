@@ -3,6 +3,10 @@ package registry
 import (
 	"context"
 	"iter"
+	"time"
+
+	"github.com/kubecoord/kubecoord/internal/hub"
+	"github.com/kubecoord/kubecoord/watch"
 )
 
 // ObjectChange is a change of an object of any collection.
@@ -11,6 +15,36 @@ type ObjectChange struct {
 	Version  uint64
 	// Old is the state before, nil if there was no object. New is the state after, nil if the object is gone.
 	Old, New *Item
+	// At is the time of the change by the store's clock. It is zero unless Options.HistoryAge is set or Observe was called.
+	At time.Time
+}
+
+// Type returns the type of the event.
+func (c *ObjectChange) Type() watch.EventType { return (&change{old: c.Old, new: c.New}).eventType() }
+
+// Newest returns the state after the change, or the state before it if the object is gone.
+func (c *ObjectChange) Newest() *Item { return (&change{old: c.Old, new: c.New}).newest() }
+
+func (st *Store) objectChangeLocked(c *hub.Change[change]) ObjectChange {
+	return ObjectChange{st.byID[c.Collection], c.Version, c.Payload.old, c.Payload.new, c.At}
+}
+
+// Observer gets the changes of a store; see Observe. It is called with the lock of the store held, so it must not block or use the store.
+type Observer interface {
+	// Begin is called before the changes after a version. empty reports whether there were none before. It is called again when a
+	// Backend has lost changes.
+	Begin(version uint64, empty bool)
+	// Changed gets a change, and the context of its write. A change of a Backend has an empty context.
+	Changed(ctx context.Context, c ObjectChange)
+}
+
+// Observe makes the store pass all changes from now on to o, in their order. A fork does not.
+func (st *Store) Observe(o Observer) {
+	st.aging.Store(true)
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	st.observers = append(st.observers, o)
+	o.Begin(st.version, st.version == st.first)
 }
 
 // Feed reads the changes of all collections in their order, for controllers of several kinds. It is no reader of the hub, so it
@@ -49,7 +83,7 @@ func (f *Feed) Poll() (changes []ObjectChange, relist bool, err error) {
 	f.st.mu.RLock()
 	defer f.st.mu.RUnlock()
 	for i, c := range past {
-		changes[i] = ObjectChange{f.st.byID[c.Collection], c.Version, c.Payload.old, c.Payload.new}
+		changes[i] = f.st.objectChangeLocked(c)
 	}
 	return changes, false, nil
 }

@@ -23,7 +23,7 @@ func changesOf(changes []registry.ObjectChange) (texts []string) {
 		return it.Name() + "@" + it.ResourceVersion()
 	}
 	for _, c := range changes {
-		texts = append(texts, strings.TrimSpace(c.Resource.Info().Kind+": "+version(c.Old)+" -> "+version(c.New)))
+		texts = append(texts, strings.Join(strings.Fields(c.Resource.Info().Kind+": "+version(c.Old)+" -> "+version(c.New)), " "))
 	}
 	return texts
 }
@@ -48,7 +48,7 @@ func TestFeedReturnsTheChangesOfAllCollectionsInTheirOrder(t *testing.T) {
 	_, err = leases.Collection.Delete(t.Context(), "ns", l.Name, store.DeleteOptions{})
 	require.NoError(t, err)
 	changes := poll(false)
-	assert.Equal(t, []string{"Lease:  -> a@1001", "Endpoints:  -> b@1002", "Lease: a@1001 ->"}, changesOf(changes))
+	assert.Equal(t, []string{"Lease: -> a@1001", "Endpoints: -> b@1002", "Lease: a@1001 ->"}, changesOf(changes))
 	assert.EqualValues(t, 1003, changes[2].Version)
 	assert.Empty(t, poll(false))
 	for range 5 { // one more than the history has
@@ -81,7 +81,7 @@ func TestFollowAll(t *testing.T) {
 		_, err := leases.Create(t.Context(), newLease("ns/a"), store.CreateOptions{})
 		require.NoError(t, err)
 		synctest.Wait()
-		assert.Equal(t, []string{"", "Lease:  -> a@1001"}, seen[0])
+		assert.Equal(t, []string{"", "Lease: -> a@1001"}, seen[0])
 		cancel()
 		synctest.Wait()
 		assert.ErrorIs(t, last[0], context.Canceled)

@@ -222,38 +222,6 @@ func TestForkHasAManualClockOfItsOwn(t *testing.T) {
 	assert.True(t, epoch.Add(time.Hour).Equal(fork.Now()))
 }
 
-// What is recorded before the fork is in both records, and what comes later in one.
-func TestForkRecordsItsOwnChanges(t *testing.T) {
-	for limit := 1; limit < 8; limit++ {
-		grandparent := newStore(t)
-		grandparent.Record(limit)
-		createAll(t, leasesIn(grandparent), "ns/a", "ns/b")
-		parent := newFork(t, newFork(t, grandparent))
-		createAll(t, leasesIn(parent), "ns/c")
-		createAll(t, leasesIn(grandparent), "ns/other")
-		fork := newFork(t, parent)
-		recorded := func(st *registry.Store) (out []string) {
-			for _, c := range st.Recorded().Changes {
-				out = append(out, c.New.Name())
-			}
-			return out
-		}
-		last := func(names ...string) []string { return names[max(0, len(names)-limit):] }
-		for i := range 4 {
-			createAll(t, leasesIn(fork), fmt.Sprint("ns/f", i))
-			createAll(t, leasesIn(parent), fmt.Sprint("ns/p", i))
-		}
-		assert.Equal(t, last("a", "b", "c", "f0", "f1", "f2", "f3"), recorded(fork))
-		assert.Equal(t, last("a", "b", "c", "p0", "p1", "p2", "p3"), recorded(parent))
-		assert.Equal(t, limit == 7, fork.Recorded().Complete)
-		forks := []registry.RecordedFork{{1002, epoch}, {1002, epoch}, {1003, epoch}}
-		between := []int{1: 3, 2: 3, 3: 3, 4: 3, 5: 2, 6: 0, 7: 0}[limit] // the last four changes came after all
-		assert.Equal(t, forks[between:], append(forks[:0:0], fork.Recorded().Forks...), limit)
-		assert.Empty(t, grandparent.Recorded().Forks)
-		assert.Same(t, leaseResource(fork), fork.Recorded().Changes[0].Resource)
-	}
-}
-
 // Kinds that one world comes to know are new to the other.
 func TestKindsThatComeAfterTheForkAreKeptApart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -145,7 +145,6 @@ func TestNoCallbackUnderTheLock(t *testing.T) {
 	items, _ := st.State(r)
 	items[0][0].FaithfulVersion()
 	st.ExpireHistory()
-	st.Recorded()
 	f, err := st.Fork()
 	require.NoError(t, err)
 	f.Close()

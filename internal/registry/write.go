@@ -298,7 +298,6 @@ type write struct {
 	old    *Item        // the state that it replaces; nil if there must be none
 	obj    kinds.Object // the next state; nil removes the object
 	size   int          // of obj
-	origin uint64       // of the request; set by the commit
 	done   bool         // there is nothing to commit
 	filled bool         // see Item
 	// graceOver reports that obj, a deleted object, is to be removed at once.
