@@ -138,7 +138,7 @@ func describe(of, others []*endpoint) openapi.API {
 func (e *endpoint) describe() openapi.Resource {
 	r := openapi.Resource{
 		Kind: e.Info.Kind, Plural: e.Info.Plural, NotStrategic: e.Info.Sorted, Native: e.Info.Native, JSONOnly: e.Info.JSONOnly, ClusterScoped: e.Info.ClusterScoped,
-		Type: e.Schema(), Verbs: e.Info.Verbs,
+		Type: e.Document(), Verbs: e.Info.Verbs,
 	}
 	for _, s := range e.Kind.Subresources() {
 		sub := openapi.Subresource{Name: s.Name, Verbs: s.Verbs}

@@ -56,8 +56,12 @@ func MustKind[T any](d Descriptor[T]) *Kind[T] {
 // objects are not of type T.
 func As[T any](k AnyKind) (*Kind[T], error) {
 	kind := k.Registered()
-	if o := kind.New(0); as[T](o) == nil {
-		return nil, fmt.Errorf("store: kind %s: got objects of type %T, want %T", kind.Info().Kind, o, (*T)(nil))
+	if o := kind.New(kind.OwnVersion()); as[T](o) == nil {
+		var have any = o
+		if b, ok := o.(interface{ Value() any }); ok {
+			have = b.Value()
+		}
+		return nil, fmt.Errorf("store: kind %s: got objects of type %T, want %T", kind.Info().Kind, have, (*T)(nil))
 	}
 	return &Kind[T]{untyped{kind}}, nil
 }
@@ -294,7 +298,4 @@ func (v Version[T]) erase(validate func(obj, old *T) field.Errors) kinds.Version
 }
 
 // as returns the typed pointer behind o, and nil for the nil object.
-func as[T any](o kinds.Object) *T {
-	t, _ := any(o).(*T)
-	return t
-}
+func as[T any](o kinds.Object) *T { return kinds.ValueOf[T](o) }

@@ -36,6 +36,9 @@ func (t *Type) equal(p, q unsafe.Pointer) bool {
 	case shapeFieldsV1:
 		return bytes.Equal((*meta.FieldsV1)(p).Raw, (*meta.FieldsV1)(q).Raw)
 	case shapeCustom, shapeCustomBytes:
+		if t.custom != nil && t.custom.equal != nil {
+			return t.custom.equal(p, q)
+		}
 		return t.equalCustom(p, q)
 	case shapeList:
 		return t.equalLists((*slice)(p), (*slice)(q))

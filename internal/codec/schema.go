@@ -161,14 +161,19 @@ func (t *Type) addTree(f *Field) {
 	t.sorted, t.byName, t.Fields = slices.Insert(t.sorted, i, f.Name), slices.Insert(t.byName, i, f), append(t.Fields, f)
 }
 
-// setListType sets the list type of a member. Without one, a list that a strategic merge patch merges has the type that fits.
+// setListType sets the list type of a member.
 func (f *Field) setListType() {
 	list := f.Type.AsField
 	if list == nil {
 		return
 	}
 	f.ListType, f.ListMapKeys = list.ListType, list.ListMapKeys
-	if f.Type.Schema.ListType == "" && strings.HasPrefix(f.PatchStrategy, "merge") {
+	f.followPatchStrategy(f.Type.Schema.ListType)
+}
+
+// followPatchStrategy gives a list without a declared type the type that fits how a strategic merge patch merges it.
+func (f *Field) followPatchStrategy(declared string) {
+	if declared == "" && strings.HasPrefix(f.PatchStrategy, "merge") {
 		if f.ListType = "set"; f.PatchMergeKey != "" {
 			f.ListType, f.ListMapKeys = "map", []string{f.PatchMergeKey}
 		}

@@ -135,6 +135,9 @@ type Version struct {
 	Unserved bool
 	// Schema is the form of an object without a Go type, or nil for any form. The first version's is the stored form.
 	Schema *schema.Schema
+	// Type is the form of an object of a Go type of another library, or nil. The objects are Boxes. Schema then only describes them
+	// in documents.
+	Type *codec.Type
 	// Serializer reads and writes bodies in place of package codec, or is nil.
 	Serializer Serializer
 }
@@ -235,7 +238,9 @@ type version struct {
 	named meta.TypeMeta // the kind in this version
 	form  int
 	// schema is the form's type. Where versions share a form, each has its own, for the texts of errors.
-	schema   *codec.Type
+	schema *codec.Type
+	// document is the type that documents describe.
+	document func() *codec.Type
 	validate func(obj, old Object) field.Errors
 	// validateStatus is validate for writes of the status.
 	validateStatus func(obj, old Object) field.Errors
@@ -402,6 +407,7 @@ func (d *Descriptor) compileVersions(k *Kind) error {
 				return err
 			}
 		}
+		compiled.document = sync.OnceValue(func() *codec.Type { return v.describedBy(compiled.schema) })
 		if d.Native && v.Serializer != nil {
 			compiled.empty = sync.OnceValue(func() Object { return k.emptyObject(i) })
 		}
@@ -412,8 +418,30 @@ func (d *Descriptor) compileVersions(k *Kind) error {
 	return nil
 }
 
+// describedBy returns the type that documents describe: the type of the objects, or for one of another library the type of its schema.
+func (v *Version) describedBy(typ *codec.Type) *codec.Type {
+	if v.Type == nil {
+		return typ
+	}
+	tree, err := codec.CompileTree(reflect.TypeFor[tree](), v.Name, codec.Tree{Schema: v.Schema})
+	if err != nil {
+		panic(err) // cannot be: the schema was made of the Go type
+	}
+	return tree
+}
+
+// tree is an object of any form.
+type tree struct {
+	meta.TypeMeta   `json:",inline"`
+	meta.ObjectMeta `json:"metadata"`
+	Content         map[string]any `json:",rest"`
+}
+
 // compileType compiles the type of an object in the shape of a version.
 func (d *Descriptor) compileType(o Object, v Version) (*codec.Type, error) {
+	if v.Type != nil {
+		return v.Type, nil
+	}
 	tree := codec.Tree{Schema: v.Schema, InOrder: d.Native, Whole: v.Serializer != nil}
 	typ, err := codec.CompileTree(reflect.TypeOf(o).Elem(), v.Name, tree)
 	if err != nil && v.Schema != nil {

@@ -37,6 +37,9 @@ func (t Target) TypeMeta() meta.TypeMeta { return t.Kind.TypeMeta(t.Version) }
 // Schema returns the compiled type of the version.
 func (t Target) Schema() *codec.Type { return t.Kind.Schema(t.Version) }
 
+// Document returns the type that documents describe for the version.
+func (t Target) Document() *codec.Type { return t.Kind.Document(t.Version) }
+
 func (t Target) version() string { return t.Kind.info.Versions[t.Version].Name }
 
 // decoded is the result of decoding a body.

@@ -46,6 +46,7 @@ func (r *Resource) PrepareRestore(o kinds.Object, req Request) (*Restored, error
 	if errs := r.Kind.ValidateCreate(req.Version, o); len(errs) > 0 {
 		return nil, errs.Status(r.Kind.GroupKind(), m.Name)
 	}
+	r.Kind.Type().Settle(o)
 	size := r.Kind.Size(o, maxObject)
 	if size > maxObject {
 		return nil, fmt.Errorf("the object is larger than %d bytes", maxObject)
@@ -311,6 +312,7 @@ func (r *Resource) PrepareValid(o kinds.Object, req Request) (*Restored, error) 
 		return nil, err
 	}
 	r.Kind.Conform(o)
+	r.Kind.Type().Settle(o)
 	return &Restored{r, o, 0, r.Kind.Size(o, maxObject)}, nil
 }
 

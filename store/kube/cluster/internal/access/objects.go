@@ -4,19 +4,15 @@ import (
 	"context"
 	"sync"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubecoord/kubecoord/internal/kinds"
 	"github.com/kubecoord/kubecoord/internal/registry"
-	"github.com/kubecoord/kubecoord/store"
 )
 
 // collection is a view of the objects of a kind as values of their Go type. A value is made once for each state of an object.
 type collection[T any] struct {
 	resource func() *registry.Resource // nil if the kind is not served
-	meta     func(*T) *metav1.ObjectMeta
 
 	mu    sync.Mutex // guards all below; the values are shared and never change
 	items []*registry.Item
@@ -50,7 +46,7 @@ func (c *collection[T]) read() (state[T], error) {
 	for _, it := range list.Items {
 		v := c.made[it]
 		if v == nil {
-			if v = c.value(it.Stored()); v == nil {
+			if v = kinds.ValueOf[T](it.Stored()); v == nil {
 				continue
 			}
 		}
@@ -65,21 +61,4 @@ func (c *collection[T]) read() (state[T], error) {
 // sameItems reports whether two lists are the same one. The lists of a store share their items until a write.
 func sameItems(a, b []*registry.Item) bool {
 	return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0])
-}
-
-// value returns an object as a value of the Go type, or nil if it does not have its form.
-func (c *collection[T]) value(o kinds.Object) *T {
-	v := new(T)
-	if !convert(o, v) {
-		return nil
-	}
-	m := o.GetObjectMeta()
-	*c.meta(v) = metav1.ObjectMeta{Name: m.Name, Namespace: m.Namespace}
-	return v
-}
-
-// convert reads the members of an object of package scheme except its metadata.
-func convert(o kinds.Object, into any) bool {
-	u, ok := o.(*store.Unstructured)
-	return ok && runtime.DefaultUnstructuredConverter.FromUnstructured(u.Content, into) == nil
 }

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	rbacv1 "k8s.io/api/rbac/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	utilerrors "k8s.io/apimachinery/pkg/util/errors"
 	"k8s.io/apiserver/pkg/authentication/serviceaccount"
@@ -30,10 +29,10 @@ func newPolicy(s *Server) *policy {
 		return func() *registry.Resource { return s.resource(rbacv1.GroupName, plural) }
 	}
 	p := &policy{}
-	p.roles.resource, p.roles.meta = resource("roles"), func(r *rbacv1.Role) *metav1.ObjectMeta { return &r.ObjectMeta }
-	p.roleBindings.resource, p.roleBindings.meta = resource("rolebindings"), func(b *rbacv1.RoleBinding) *metav1.ObjectMeta { return &b.ObjectMeta }
-	p.clusterRoles.resource, p.clusterRoles.meta = resource("clusterroles"), func(r *rbacv1.ClusterRole) *metav1.ObjectMeta { return &r.ObjectMeta }
-	p.clusterBindings.resource, p.clusterBindings.meta = resource("clusterrolebindings"), func(b *rbacv1.ClusterRoleBinding) *metav1.ObjectMeta { return &b.ObjectMeta }
+	p.roles.resource = resource("roles")
+	p.roleBindings.resource = resource("rolebindings")
+	p.clusterRoles.resource = resource("clusterroles")
+	p.clusterBindings.resource = resource("clusterrolebindings")
 	return p
 }
 
