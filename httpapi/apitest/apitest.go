@@ -97,7 +97,7 @@ func New(t TB, opts ...Options) *API {
 			return nil
 		}
 	}
-	rec := verdict.NewRecorder((*registry.Store)(st), o.kept()) // before the functions of o.API.Run start, whose writes it has too
+	rec := verdict.NewRecorder(st.Registry(), o.kept()) // before the functions of o.API.Run start, whose writes it has too
 	return newAPI(t, st, rec, o, func(opts httpapi.Options) *httpapi.API { return httpapi.New(st, opts) })
 }
 
@@ -107,7 +107,7 @@ func (o *Options) kept() int { return max(cmp.Or(o.KeepHistory, 10_000), 0) }
 // newAPI returns an API that ends with the test. serve makes its handler.
 func newAPI(t TB, st *store.Store, rec *verdict.Recorder, o Options, serve func(httpapi.Options) *httpapi.API) *API {
 	a := &API{
-		t: t, opts: o, st: (*registry.Store)(st), recorder: rec,
+		t: t, opts: o, st: st.Registry(), recorder: rec,
 		closing: make(chan struct{}), open: map[*exchange]struct{}{},
 	}
 	opts := o.API
@@ -153,7 +153,7 @@ func (a *API) Fork(t TB) *API {
 		t.Fatalf("apitest.Fork: the API has ended: %v", err)
 		return nil
 	}
-	forked := (*store.Store)(st)
+	forked := store.Of(st)
 	return newAPI(t, forked, a.recorder.Fork(st), a.opts, func(opts httpapi.Options) *httpapi.API { return a.api.Fork(forked, opts) })
 }
 
@@ -200,7 +200,7 @@ func (a *API) Dump(opts fixture.DumpOptions) string {
 }
 
 // Store returns the store behind the API. Faults do not act on it.
-func (a *API) Store() *store.Store { return (*store.Store)(a.st) }
+func (a *API) Store() *store.Store { return a.api.Store() }
 
 // Handler returns the API with its faults, for a mux or server of your own. Its method Load adds
 // fixtures later.

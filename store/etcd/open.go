@@ -91,7 +91,7 @@ func open(ctx context.Context, client *clientv3.Client, closing func(), prefix s
 	if err := st.Loaded(ctx); err != nil {
 		return nil, explain("etcd: load the objects below "+clean, err)
 	}
-	return (*store.Store)(st), nil
+	return store.Of(st), nil
 }
 
 // Dial returns a client for etcd that finds a dead connection in 15 seconds, as far as c

@@ -14,7 +14,6 @@ import (
 
 	"github.com/kubecoord/kubecoord/httpapi/apitest"
 	"github.com/kubecoord/kubecoord/httpapi/client"
-	"github.com/kubecoord/kubecoord/internal/registry"
 	"github.com/kubecoord/kubecoord/internal/test/exact"
 	"github.com/kubecoord/kubecoord/lease"
 	"github.com/kubecoord/kubecoord/store"
@@ -43,7 +42,7 @@ type world struct {
 
 func newWorld(t *testing.T, history int) *world {
 	api := apitest.New(t, apitest.Options{Store: store.Options{History: history}})
-	return &world{api: api, log: exact.NewLog(), record: exact.Record((*registry.Store)(api.Store())), limit: history}
+	return &world{api: api, log: exact.NewLog(), record: exact.Record(api.Store().Registry()), limit: history}
 }
 
 func (w *world) history() *exact.History { return w.record.History(w.limit) }
@@ -51,7 +50,7 @@ func (w *world) history() *exact.History { return w.record.History(w.limit) }
 // fork returns a fork of the world while its clients go on.
 func (w *world) fork(t *testing.T) *world {
 	api := w.api.Fork(t)
-	return &world{api: api, log: w.log.Fork(), record: w.record.Fork((*registry.Store)(api.Store())), limit: w.limit, isFork: true}
+	return &world{api: api, log: w.log.Fork(), record: w.record.Fork(api.Store().Registry()), limit: w.limit, isFork: true}
 }
 
 const (

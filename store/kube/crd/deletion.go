@@ -130,7 +130,7 @@ func (c *controller) deleteObjects(ctx context.Context, k *kind) (reason, text s
 		return "", "", nil // the API has never served it
 	}
 	reason, text = "InstanceDeletionFailed", "could not issue all deletes: "
-	r, err := (*registry.Store)(c.st).Find(k.kind)
+	r, err := c.st.Registry().Find(k.kind)
 	if err != nil {
 		return "", "", errReplaced
 	}
