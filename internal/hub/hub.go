@@ -175,6 +175,12 @@ func (h *Hub[P]) Lose(version uint64) {
 	h.signalLocked()
 }
 
+// Losses returns how often Lose was called.
+func (h *Hub[P]) Losses() int {
+	s := h.snapshot()
+	return s.losses
+}
+
 // Signal wakes all readers, and those who wait for the next change.
 func (h *Hub[P]) Signal() {
 	h.mu.Lock()

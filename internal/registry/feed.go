@@ -52,6 +52,7 @@ func (st *Store) Observe(o Observer) {
 type Feed struct {
 	st     *Store
 	at     uint64 // 0 is before every history
+	losses int    // of the history
 	wakeUp <-chan struct{}
 }
 
@@ -63,8 +64,9 @@ func (st *Store) Feed() *Feed { return &Feed{st: st} }
 // returns.
 // The error is ErrClosed, or the error of the Backend if that has ended.
 func (f *Feed) Poll() (changes []ObjectChange, relist bool, err error) {
-	var now uint64
-	now, f.wakeUp = f.st.hub.Head()
+	losses := f.st.hub.Losses()
+	now, wakeUp := f.st.hub.Head()
+	f.wakeUp = wakeUp
 	select {
 	case <-f.st.hub.Done():
 		return nil, false, ErrClosed
@@ -74,8 +76,8 @@ func (f *Feed) Poll() (changes []ObjectChange, relist bool, err error) {
 		return nil, false, err
 	}
 	past, complete := f.st.hub.Changes(f.at, now)
-	relist = !complete || now < f.at
-	f.at = now
+	relist = !complete || losses != f.losses
+	f.at, f.losses = now, losses
 	if relist || len(past) == 0 {
 		return nil, relist, nil
 	}

@@ -12,9 +12,12 @@ func TestFeedRelistsAfterTheHistoryWentBack(t *testing.T) {
 	st := New(Options{})
 	defer st.Close()
 	f := st.Feed()
-	for _, version := range []uint64{0, 2000, 1500} {
+	for _, version := range []uint64{0, 2000, 1500, 1600} {
 		if version > 0 {
 			st.hub.Lose(version)
+		}
+		if version == 1600 {
+			st.hub.Publish(2100) // past where the Feed was
 		}
 		select {
 		case <-f.WakeUp():
