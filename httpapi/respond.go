@@ -174,7 +174,7 @@ func (c *call) appendWhole(dst []byte, it *registry.Item) ([]byte, error) {
 		raw, err := it.Encoded(e.Version, kinds.Protobuf)
 		return codec.AppendEnvelope(dst, e.APIVersion, e.Info.Kind, raw), err
 	}
-	if e.Info.Sorted {
+	if e.Info.Trees {
 		raw, err := it.Encoded(e.Version, kinds.JSON)
 		if err != nil {
 			return nil, err

@@ -185,7 +185,7 @@ func (c *Collection[T]) checkPatch(t PatchType) error {
 	switch t {
 	case JSONPatch, MergePatch:
 	case StrategicMergePatch:
-		if c.r.Info().Sorted {
+		if c.r.Info().Trees {
 			return meta.NewBadRequest("patch type: got %q, want %q or %q: objects of any form have no schema to merge by", t, JSONPatch, MergePatch)
 		}
 	default:

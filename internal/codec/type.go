@@ -172,10 +172,11 @@ const (
 // Compile returns the plan for the struct type t. version is the API version of the objects; error
 // texts use it as the package of all types in the package of t. The error names the first field
 // that cannot be encoded, its type, and the allowed types.
-func Compile(t reflect.Type, version string) (*Type, error) { return CompileTree(t, version, Tree{}) }
+func Compile(t reflect.Type, version string) (*Type, error) { return CompileTree(t, version, nil) }
 
 // CompileTree is Compile for a struct whose undeclared members have a schema.
-func CompileTree(t reflect.Type, version string, tree Tree) (*Type, error) {
+// s describes the whole object, and the members that the struct declares are left out of it; nil allows any form.
+func CompileTree(t reflect.Type, version string, s *schema.Schema) (*Type, error) {
 	if t.Kind() != reflect.Struct {
 		return nil, fmt.Errorf("got %v, want a struct", t)
 	}
@@ -196,14 +197,14 @@ func CompileTree(t reflect.Type, version string, tree Tree) (*Type, error) {
 	if c.err != nil {
 		return nil, c.err
 	}
-	if tree.Schema == nil {
+	if s == nil {
 		return out, nil
 	}
 	if out.Rest == nil || out.Field("metadata") == nil {
 		return nil, fmt.Errorf("Schema: got one for %v, want none: it does not embed meta.ObjectMeta, or has no field for other members", t)
 	}
-	out.tree = &lazyTree{Tree: tree}
-	return out, checkSchema(tree.Schema)
+	out.tree = &lazyTree{schema: s}
+	return out, checkSchema(s)
 }
 
 // lacksNumbers reports whether a member has no protobuf number. At the top level,

@@ -195,9 +195,6 @@ func (k *Kind) Append(dst []byte, o Object, version int, format Format) ([]byte,
 		return dst, err
 	}
 	o = k.Convert(o, 0, version)
-	if s := k.versions[version].serializer; s != nil && format == Protobuf {
-		return s.AppendProto(dst, k.document(o, version))
-	}
 	return appendAs(dst, k.form(version).typ, o, format)
 }
 
@@ -266,7 +263,7 @@ func markManagersReset(m *meta.ObjectMeta) {
 func (k *Kind) StoredValue(o Object) ([]byte, error) {
 	o.GetObjectMeta().ResourceVersion = ""
 	named, typ := k.TypeMeta(0), k.Type()
-	if k.versions[0].hasProto() {
+	if k.Type().HasProto() {
 		*o.GetTypeMeta() = meta.TypeMeta{}
 		raw, err := k.Append(nil, o, 0, Protobuf)
 		return codec.AppendEnvelope(nil, named.APIVersion, named.Kind, raw), err

@@ -137,9 +137,6 @@ func (s *Scheme) decodeAny(t Target, data []byte, f Format, strict bool, live Ob
 // decodeInto reads the object of a body that has the type of the target. live is as in DecodeBody.
 func (t Target) decodeInto(d *decoded, raw []byte, f Format, strict bool, live Object) (err error) {
 	d.object = t.Kind.New(t.Version)
-	if t.Kind.versions[t.Version].serializer != nil {
-		return t.deserialize(d, raw, f, strict)
-	}
 	if f == Protobuf {
 		return t.Schema().DecodeProtoLike(raw, d.object, t.like(live))
 	}

@@ -47,7 +47,7 @@ func (r *Resource) PrepareRestore(o kinds.Object, req Request) (*Restored, error
 		return nil, errs.Status(r.Kind.GroupKind(), m.Name)
 	}
 	r.Kind.Type().Settle(o)
-	size := r.Kind.Size(o, maxObject)
+	size := r.Kind.Type().Size(o)
 	if size > maxObject {
 		return nil, fmt.Errorf("the object is larger than %d bytes", maxObject)
 	}
@@ -313,7 +313,7 @@ func (r *Resource) PrepareValid(o kinds.Object, req Request) (*Restored, error) 
 	}
 	r.Kind.Conform(o)
 	r.Kind.Type().Settle(o)
-	return &Restored{r, o, 0, r.Kind.Size(o, maxObject)}, nil
+	return &Restored{r, o, 0, r.Kind.Type().Size(o)}, nil
 }
 
 // RestoreAgain returns an object for Restore that PrepareRestore has accepted in another store: nothing is validated. It takes

@@ -59,7 +59,7 @@ func converterOf(k *kinds.Kind, version int) (managedfields.TypeConverter, error
 	gv := openapi.GroupVersion{
 		GroupVersion: meta.GroupVersion{Group: info.Group, Version: info.Versions[version].Name},
 		Resources: []openapi.Resource{{
-			Kind: info.Kind, Plural: info.Plural, NotStrategic: info.Sorted, Native: info.Native, JSONOnly: info.JSONOnly,
+			Kind: info.Kind, Plural: info.Plural, NotStrategic: info.Trees, Native: info.Native, JSONOnly: info.JSONOnly,
 			ClusterScoped: info.ClusterScoped, Type: k.Document(version), Verbs: info.Verbs,
 		}},
 	}

@@ -26,21 +26,21 @@ import (
 // newObject returns an empty object of a type.
 func newObject(gvk schema.GroupVersionKind) (runtime.Object, error) {
 	o, err := clientscheme.Scheme.New(gvk)
-	switch {
-	case err == nil:
-	case gvk == apiextensionsv1.SchemeGroupVersion.WithKind("CustomResourceDefinition"):
-		o, err = &apiextensionsv1.CustomResourceDefinition{}, nil
-	default:
-		return nil, err
+	if err == nil {
+		o.GetObjectKind().SetGroupVersionKind(gvk)
 	}
-	o.GetObjectKind().SetGroupVersionKind(gvk)
-	return o, nil
+	return o, err
 }
 
 // empty returns an empty object of a version of a kind.
 func empty(k *kinds.Kind, version int) runtime.Object {
 	gvk := kindOf(k, version)
-	if k.Info().Native {
+	if b, ok := k.New(version).(*codec.Box); ok {
+		o := b.Value().(runtime.Object)
+		o.GetObjectKind().SetGroupVersionKind(gvk)
+		return o
+	}
+	if k.Info().Native { // Leases, LeaseCandidates and Endpoints, which are kept in types of this project
 		if o, err := newObject(gvk); err == nil {
 			return o
 		}
