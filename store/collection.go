@@ -177,7 +177,7 @@ func (c *Collection[T]) Patch(ctx context.Context, namespace, name string, t Pat
 	req := c.request(opts.DryRun, opts.FieldManager)
 	req.Namespace, req.Name = namespace, name
 	return c.update(ctx, req, "PatchOptions", registry.Patch{
-		Type: registry.PatchType(t), Data: data, Validation: patch.Strict, Scheme: kinds.NewScheme(c.r.Kind),
+		Type: string(t), Data: data, Validation: patch.Strict, Scheme: kinds.NewScheme(c.r.Kind),
 	})
 }
 
@@ -204,7 +204,7 @@ func (c *Collection[T]) Apply(ctx context.Context, config *T, opts ApplyOptions)
 	req := c.request(opts.DryRun, opts.FieldManager)
 	req.Namespace, req.Name, req.UID = c.namespace(m), m.Name, m.UID
 	if opts.FieldManager == "" {
-		return nil, cmp.Or(c.check(req, "PatchOptions"), kinds.PatchOptions{}.Validate(true))
+		return nil, cmp.Or(c.check(req, "PatchOptions"), kinds.WriteOptions{}.ValidatePatch(true, nil))
 	}
 	return c.update(ctx, req, "PatchOptions", registry.Apply{Config: c.r.Configuration(o), Force: opts.Force})
 }

@@ -149,7 +149,7 @@ func (c *Collection[T]) Apply(ctx context.Context, config *T, opts store.ApplyOp
 		query.Set("force", "true")
 	}
 	name := c.kind.Given(config).GetObjectMeta().Name
-	return c.write(ctx, http.MethodPatch, string(registry.ApplyPatch), config, name, query)
+	return c.write(ctx, http.MethodPatch, registry.ApplyPatch, config, name, query)
 }
 
 // write sends an object; name is "" for a create.

@@ -13,7 +13,6 @@ import (
 
 	"github.com/kubecoord/kubecoord/httpapi"
 	"github.com/kubecoord/kubecoord/internal/kinds"
-	"github.com/kubecoord/kubecoord/internal/registry"
 	"github.com/kubecoord/kubecoord/store"
 	"github.com/kubecoord/kubecoord/store/kube"
 	"github.com/kubecoord/kubecoord/store/kube/internal/webhooks"
@@ -244,7 +243,7 @@ func (c *controller) serve(ctx context.Context, d *definition) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if d.kind != nil {
-		(*registry.Store)(c.st).SetTerminating(d.kind.kind, apihelpers.IsCRDConditionTrue(d.crd, apiextensionsv1.Terminating))
+		c.st.Registry().SetTerminating(d.kind.kind, apihelpers.IsCRDConditionTrue(d.crd, apiextensionsv1.Terminating))
 	}
 	return err
 }
@@ -308,7 +307,7 @@ func (c *controller) stop(ctx context.Context, d *definition, over bool) {
 		return
 	}
 	_ = c.api.RemoveKinds(ctx, httpapi.RemoveOptions{}, d.kind) // it may be removed already
-	(*registry.Store)(c.st).SetTerminating(d.kind.kind, false)
+	c.st.Registry().SetTerminating(d.kind.kind, false)
 	d.kind, d.of = nil, nil
 }
 

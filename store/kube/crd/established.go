@@ -52,7 +52,7 @@ func Establish(crd *apiextensionsv1.CustomResourceDefinition, manager string) (*
 	}
 	addStoredVersion(stored)
 	setEstablished(stored, time.Time{})
-	scratch := (*registry.Store)(store.New(store.Options{}))
+	scratch := store.New(store.Options{}).Registry()
 	defer scratch.Close()
 	r, err := scratch.ForRestore(definitions().kind)
 	if err != nil {
@@ -154,7 +154,7 @@ func Install(ctx context.Context, api *httpapi.API, all ...*Established) ([]*api
 	if err := checkNames(add); err != nil {
 		return nil, fmt.Errorf("crd: %w", err)
 	}
-	st := (*registry.Store)(api.Store())
+	st := api.Store().Registry()
 	r, err := st.ForRestore(definitions().kind)
 	if err != nil {
 		return nil, err

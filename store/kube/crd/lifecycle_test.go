@@ -145,7 +145,7 @@ func TestBuiltInKindsStayInAStoreOnABackend(t *testing.T) {
 			require.NoError(t, err)
 			t.Cleanup(st.Close)
 			require.NoError(t, st.Loaded(t.Context()))
-			return live(t, (*store.Store)(st))
+			return live(t, store.Of(st))
 		}
 		first := open()
 		code, _ := first.do("POST", leasePath, keptLease)

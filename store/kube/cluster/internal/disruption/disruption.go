@@ -22,7 +22,7 @@ import (
 
 // Extend changes the options of an API, from its httpapi.Options.Extend, so that its evictions obey the budgets in its store.
 func Extend(a *httpapi.API, opts *httpapi.Options) {
-	e := &evictor{api: a, st: (*registry.Store)(a.Store())}
+	e := &evictor{api: a, st: a.Store().Registry()}
 	outer := opts.Middleware
 	opts.Middleware = func(next http.Handler) http.Handler {
 		var h http.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -57,7 +57,7 @@ func Delete(ctx context.Context, api *httpapi.API) {
 		return // cannot be: Apply adds the kind
 	}
 	d := &deleter{
-		api: api, st: (*registry.Store)(api.Store()), clock: api.Store().Clock(), namespaces: all,
+		api: api, st: api.Store().Registry(), clock: api.Store().Clock(), namespaces: all,
 		queue: controller.NewQueue[task](api.Store().Clock(), lastRetry), waiting: map[string]time.Time{},
 	}
 	controller.Run(ctx, api, "namespace-controller", d.queue, d.follow, d.process)
