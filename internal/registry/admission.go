@@ -47,8 +47,8 @@ func (req *Request) attributes(k *kinds.Kind, o, old kinds.Object) *kinds.Attrib
 	if a.Warn == nil {
 		a.Warn = func(string) {}
 	}
-	if info := a.Resource.Info(); info.Group == "" && info.Plural == "namespaces" && old != nil {
-		a.Namespace = a.Name // as upstream: a request for a namespace is in it
+	if info := a.Resource.Info(); info.Group == "" && info.Plural == "namespaces" {
+		a.Namespace = a.Name // as upstream: a namespace is in itself
 	}
 	opts := req.Options
 	if opts == nil {

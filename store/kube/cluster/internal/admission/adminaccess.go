@@ -39,7 +39,7 @@ func (c *Chain) checkAdminAccess(a *kinds.Attributes) error {
 	}
 	refusal := field.Forbidden(field.NewPath(at), fmt.Sprintf("admin access to devices requires the `%s: true` label on the containing namespace", adminLabel))
 	var ns *registry.Item
-	if in := c.namespaces.find(); in != nil {
+	if in := c.namespaces.Resource(); in != nil {
 		ns = in.Peek("", a.Namespace)
 	}
 	switch {

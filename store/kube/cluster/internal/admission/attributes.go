@@ -35,16 +35,12 @@ func newAttributes(ctx context.Context, a *kinds.Attributes) (*attributes, error
 		}
 	}
 	from := caller.UserOf(ctx)
-	namespace := a.Namespace
-	if a.Resource.Info().Group == "" && a.Resource.Info().Plural == namespaces.Resource {
-		namespace = a.Name // as upstream, a namespace is in itself
-	}
 	subresource := ""
 	if a.Subresource != nil {
 		subresource = a.Subresource.Name
 	}
 	return &attributes{
-		Attributes: admission.NewAttributesRecord(nil, nil, kindOf(a.Kind, a.Version), namespace, a.Name,
+		Attributes: admission.NewAttributesRecord(nil, nil, kindOf(a.Kind, a.Version), a.Namespace, a.Name,
 			resourceOf(a.Resource, a.ResourceVersion), subresource, admission.Operation(a.Operation), optionsOf(a), a.DryRun,
 			&user.DefaultInfo{Name: from.Name, UID: from.UID, Groups: from.Groups, Extra: from.Extra}),
 		of:     a,
