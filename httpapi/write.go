@@ -43,7 +43,11 @@ func (c *call) readNew() (o kinds.Object, opts kinds.CreateOptions, err error) {
 	if err := opts.Validate(); err != nil {
 		return nil, opts, err
 	}
-	o, err = c.served.scheme.DecodeBody(c.endpoint.Target, data, f, validation(opts.FieldValidation), nil, c.warn)
+	var like kinds.Object
+	if c.endpoint.Kind == c.resource().Kind {
+		like = c.resource().Newest()
+	}
+	o, err = c.served.scheme.DecodeBody(c.endpoint.Target, data, f, validation(opts.FieldValidation), like, c.warn)
 	return o, opts, err
 }
 

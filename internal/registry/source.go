@@ -168,6 +168,7 @@ func (r *Resource) applyLocked(c *hub.Change[change]) {
 	r.fresh = nil
 	if it := c.Payload.new; it != nil {
 		r.tree.ReplaceOrInsert(r.adopt(it))
+		r.newest.Store(it)
 	} else {
 		r.tree.Delete(c.Payload.old.entry())
 	}
