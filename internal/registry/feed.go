@@ -122,7 +122,7 @@ func (r *Resource) Objects() []*Item {
 	entries := entriesOf(r.snapshot().tree)
 	out := make([]*Item, len(entries))
 	for i, e := range entries {
-		out[i] = e.item
+		out[i] = r.read(e.item)
 	}
 	return out
 }

@@ -1,6 +1,7 @@
 package registry
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"sync"
@@ -21,6 +22,8 @@ type Item struct {
 	filled  bool         // by defaults that are not in storage: as upstream, the next write stores them, even if it changes nothing else
 	asked   atomic.Bool
 	memo    atomic.Pointer[memo]
+	// reading is the item as an object of a kind that has replaced its own, or nil.
+	reading atomic.Pointer[Item]
 	account *account // of the memo; nil if the item is not stored
 }
 
@@ -250,10 +253,11 @@ func (r *Resource) trim() {
 	defer a.trimming.Unlock()
 	left := int64(0)
 	r.snapshot().tree.Ascend(func(e entry) bool {
-		if m := e.item.memo.Load(); m != nil {
+		it := cmp.Or(e.item.reading.Load(), e.item)
+		if m := it.memo.Load(); m != nil {
 			if left += m.size(); left > a.limit/2 {
 				left -= m.size()
-				e.item.memo.CompareAndSwap(m, nil)
+				it.memo.CompareAndSwap(m, nil)
 			}
 		}
 		return true

@@ -156,8 +156,8 @@ func (s *selection) items(ctx context.Context, state snapshot, start string, lim
 	if s.single() {
 		// One key, whatever the rest of the selector says.
 		e, ok := state.tree.Get(entry{key: key{s.namespace, s.name}})
-		if ok && !e.key.less(from) && s.matches(e.item) {
-			items = append(items, e.item)
+		if it := e.item.under(s.kind); ok && !e.key.less(from) && s.matches(it) {
+			items = append(items, it)
 		}
 		return items, "", nil
 	}
@@ -175,8 +175,11 @@ func (s *selection) items(ctx context.Context, state snapshot, start string, lim
 		if more = int64(len(items)) == limit; more {
 			return false
 		}
-		if all || judge.matches(e.labels) && (byLabel || s.matchesRest(e.item, e.item.meta())) {
-			items = append(items, e.item)
+		if !all && !judge.matches(e.labels) {
+			return true
+		}
+		if it := e.item.under(s.kind); all || byLabel || s.matchesRest(it, it.meta()) {
+			items = append(items, it)
 		}
 		return true
 	})

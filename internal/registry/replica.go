@@ -290,7 +290,7 @@ func (p *Replica) lookup(r *Resource, k key) (*Item, error) {
 		return nil, expiredList()
 	}
 	e, _ := s.tree.Get(entry{key: k})
-	return e.item, nil
+	return r.read(e.item), nil
 }
 
 // current returns the Replica's state if it catches up in time, else the store's.

@@ -94,10 +94,12 @@ func (r *Resource) Newest() kinds.Object {
 // lookup returns the current state of an object, or nil.
 func (r *Resource) lookup(k key) *Item {
 	r.st.mu.RLock()
-	defer r.st.mu.RUnlock()
-	return r.lookupLocked(k)
+	it := r.lookupLocked(k)
+	r.st.mu.RUnlock()
+	return r.read(it)
 }
 
+// lookupLocked returns the current state of an object as it was stored, maybe under another kind; see Resource.read.
 func (r *Resource) lookupLocked(k key) *Item {
 	e, _ := r.tree.Get(entry{key: k})
 	return e.item

@@ -105,7 +105,7 @@ func (m memory) commit(ctx context.Context, r *Resource, w write) (write, error)
 	if err := r.retired.Load(); err != nil {
 		return w, err
 	}
-	if have := r.lookupLocked(w.key); have != w.old {
+	if have := r.lookupLocked(w.key); !sameState(have, w.old) {
 		return w, &lostRace{have}
 	}
 	if w.obj == nil {

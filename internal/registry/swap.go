@@ -107,32 +107,37 @@ func (st *Store) Register(ctx context.Context, k *kinds.Kind) error {
 
 // register is Register with e.turn held, if there is an engine.
 func (st *Store) register(ctx context.Context, k *kinds.Kind) error {
-	for converted := map[*Item]*Item{}; ; {
-		st.mu.Lock()
-		old := st.resources[k.GroupResource()]
-		if old == nil || old.Kind == k && old.retired.Load() == nil {
-			st.mu.Unlock()
-			return st.registerNew(ctx, k, old)
-		}
+	st.mu.Lock()
+	old := st.resources[k.GroupResource()]
+	if old == nil || old.Kind == k && old.retired.Load() == nil {
+		st.mu.Unlock()
+		return st.registerNew(ctx, k, old)
+	}
+	if reflect.TypeOf(old.Kind.New(0)) != reflect.TypeOf(k.New(0)) {
 		s := old.snapshotLocked()
 		st.mu.Unlock()
-		r := st.newResource(k)
-		if err := r.convert(s.tree, converted); err != nil {
+		if err := s.readable(k); err != nil {
 			return err
 		}
-		growth := sizeOf(r.tree) - sizeOf(s.tree)
 		st.mu.Lock()
-		// Another write drops the snapshot.
-		same := st.resources[k.GroupResource()] == old && old.fresh != nil && old.fresh.tree == s.tree
-		if same {
-			st.replaceLocked(old, r, growth)
-		}
-		st.mu.Unlock()
-		if same {
-			st.hub.Signal()
-			return nil
+		if st.resources[k.GroupResource()] != old { // another Register was faster
+			st.mu.Unlock()
+			return st.register(ctx, k)
 		}
 	}
+	st.replaceLocked(old, k)
+	st.mu.Unlock()
+	st.hub.Signal()
+	return nil
+}
+
+// readable returns the error of an object that cannot be read as one of a kind.
+func (s snapshot) readable(k *kinds.Kind) (err error) {
+	s.tree.Ascend(func(e entry) bool {
+		_, err = e.item.as(k)
+		return err == nil
+	})
+	return err
 }
 
 // registerNew adds a kind that replaces no other. have is its collection, or nil.
@@ -147,15 +152,15 @@ func (st *Store) registerNew(ctx context.Context, k *kinds.Kind, have *Resource)
 	return err
 }
 
-// replaceLocked retires a collection in favour of r, which has its objects. growth is the difference of their bytes.
-func (st *Store) replaceLocked(old, r *Resource, growth int64) {
+// replaceLocked retires a collection in favour of one of another kind with its objects, which are converted when they are read.
+func (st *Store) replaceLocked(old *Resource, k *kinds.Kind) {
+	r := st.newResource(k)
+	r.tree = old.tree.Clone()
 	st.installLocked(r)
 	r.since = st.version
 	r.terminating.Store(old.terminating.Load())
 	if e := st.engine; e != nil {
 		e.replaced(old, r)
-	} else {
-		st.bytes += growth
 	}
 	old.retired.Store(ErrReplaced())
 	// What remains for its changes in the history holds no objects.
@@ -163,29 +168,36 @@ func (st *Store) replaceLocked(old, r *Resource, growth int64) {
 	rest.id, st.byID[old.id] = old.id, rest
 }
 
-func sizeOf(tree *btree.BTreeG[entry]) (n int64) {
-	tree.Ascend(func(e entry) bool { n += e.item.counted(); return true })
-	return n
+// read returns an item of the collection as an object of its kind.
+func (r *Resource) read(it *Item) *Item { return it.under(r.Kind) }
+
+// under returns the item as an object of a kind. An item that was stored under a kind that was replaced since is converted once, as a
+// server reads an object that it has stored before the kind changed.
+func (it *Item) under(k *kinds.Kind) *Item {
+	if it == nil || it.kind == k || it.kind.Origin() == k.Origin() {
+		return it
+	}
+	k = k.Origin()
+	before := it.reading.Load()
+	if before != nil && before.kind == k {
+		return before
+	}
+	next, err := it.as(k)
+	if err != nil {
+		// A write of an object that the new Go type cannot read was faster than the change of the kind. The type's own zero stands for it.
+		next = newItem(k, k.New(0), it.version)
+		*next.obj.GetObjectMeta() = *it.meta()
+	}
+	if it.reading.CompareAndSwap(before, next) {
+		return next
+	}
+	if now := it.reading.Load(); now.kind == k {
+		return now // another goroutine was faster
+	}
+	return next
 }
 
-// convert fills a new collection with the items of another kind. known has the ones that were converted before.
-func (r *Resource) convert(tree *btree.BTreeG[entry], known map[*Item]*Item) (err error) {
-	tree.Ascend(func(e entry) bool {
-		it := known[e.item]
-		if it == nil {
-			if it, err = e.item.as(r.Kind); err != nil {
-				return false
-			}
-			known[e.item] = it
-		}
-		it.account = r.account
-		r.tree.ReplaceOrInsert(it.entry())
-		return true
-	})
-	return err
-}
-
-// as returns the item as one of another kind, as a server reads an object that it has stored before the kind changed.
+// as returns the item as one of another kind, or an error that names the object.
 func (it *Item) as(k *kinds.Kind) (*Item, error) {
 	value, err := it.kind.StoredValue(it.kind.Type().CopyStruct(it.obj).(kinds.Object))
 	if err != nil {
@@ -199,7 +211,7 @@ func (it *Item) as(k *kinds.Kind) (*Item, error) {
 		return nil, fmt.Errorf("store: the %s %s/%s cannot be read as an object of the new kind: %w", it.kind.GroupResource(), it.Namespace(), it.Name(), err)
 	}
 	next := newItem(k, o, it.version)
-	next.size = uint32(k.Type().Size(o))
+	next.size = it.size // as it is counted, until it is written
 	setResourceVersion(o, it.version)
 	next.filled = it.filled || k.Info().Trees && !k.Type().Equal(o, it.obj)
 	return next, nil

@@ -16,14 +16,81 @@ import (
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
-// The new kind reads the objects of the old one without a lock. Writes come before it has read the first one.
+// A change of the kind reads no object, however many there are: each is read by the new kind once, when it is read.
+func TestAChangeOfKindsIsASwap(t *testing.T) {
+	st, old := newStore(t), valves(nil)
+	createValves(t, st, old, "ns/a", "ns/b", "ns/c")
+	fork, err := st.Fork()
+	require.NoError(t, err)
+	defer fork.Close()
+	before, read := in(st, old), 0
+	next := valves(func(d *store.Descriptor[valve]) {
+		d.Default = func(v *valve) { read, v.Spec.Open = read+1, true }
+	})
+	ctx := t.Context()
+	require.NoError(t, st.Register(ctx, next.Registered()))
+	assert.Zero(t, read)
+	objects := in(st, next)
+	b, err := objects.Get(ctx, "ns", "b")
+	require.NoError(t, err)
+	assert.True(t, b.Spec.Open, "read by the new kind")
+	assert.Equal(t, "1002", b.ResourceVersion)
+	assert.Equal(t, 1, read)
+	assert.Equal(t, []string{"a@1001", "b@1002", "c@1003"}, listValves(t, st, next))
+	assert.Equal(t, []string{"a@1001", "b@1002", "c@1003"}, listValves(t, st, next))
+	assert.Equal(t, 3, read, "remembered")
+	size := st.Size()
+	w, err := st.Resource(next.Registered()).Watch(ctx, registry.ListOptions{ResourceVersion: "1003"})
+	require.NoError(t, err)
+	defer w.Close()
+	b.Labels = map[string]string{"k": "v"}
+	_, err = objects.Update(ctx, b, store.UpdateOptions{})
+	require.NoError(t, err)
+	_, err = objects.Delete(ctx, "ns", "c", kinds.DeleteOptions{})
+	require.NoError(t, err)
+	var events []string
+	for len(events) < 2 {
+		more, err := w.Next(ctx)
+		require.NoError(t, err)
+		for _, ev := range more {
+			assert.True(t, ev.Item.Stored().(*valve).Spec.Open)
+			events = append(events, string(ev.Type)+" "+ev.Item.Name())
+		}
+	}
+	assert.Equal(t, []string{"MODIFIED b", "DELETED c"}, events)
+	assert.Less(t, st.Size(), size)
+	_, err = objects.Delete(ctx, "ns", "a", kinds.DeleteOptions{})
+	require.NoError(t, err)
+	_, err = objects.Delete(ctx, "ns", "b", kinds.DeleteOptions{})
+	require.NoError(t, err)
+	assert.Zero(t, st.Size(), "what was counted under the old kind is given back")
+
+	_, err = before.Get(ctx, "ns", "a")
+	assert.NoError(t, err, "a request that was in flight sees the last state of its kind")
+	_, err = before.Create(ctx, &valve{ObjectMeta: objectMeta("ns/late")}, store.CreateOptions{})
+	assert.ErrorContains(t, err, "storage is (re)initializing")
+	a, err := in(fork, old).Get(ctx, "ns", "a")
+	require.NoError(t, err)
+	assert.False(t, a.Spec.Open, "a fork has its own kind")
+	createValves(t, fork, old, "ns/late")
+}
+
+// faucet is a valve of another Go type.
+type faucet struct {
+	meta.TypeMeta   `json:",inline"`
+	meta.ObjectMeta `json:"metadata"`
+	Spec            valveSpec   `json:"spec"`
+	Status          valveStatus `json:"status"`
+}
+
+// A kind of another Go type first reads the objects of the old one, without a lock. Writes come before it has read the first one.
 func TestWritesDuringAChangeOfKindsAreKept(t *testing.T) {
 	st, old := newStore(t), valves(nil)
 	createValves(t, st, old, "ns/a", "ns/b", "ns/c")
 	objects, ctx := in(st, old), t.Context()
 	begun := false
-	next := valves(func(d *store.Descriptor[valve]) {
-		d.Default = func(*valve) {
+	next := store.MustKind(store.Descriptor[faucet]{
+		Group: "example.com", Name: "Valve", Versions: []store.Version[faucet]{{Name: "v1"}}, Default: func(*faucet) {
 			if begun {
 				return
 			}
@@ -33,14 +100,15 @@ func TestWritesDuringAChangeOfKindsAreKept(t *testing.T) {
 			assert.NoError(t, err)
 			_, err = objects.Delete(ctx, "ns", "c", kinds.DeleteOptions{})
 			assert.NoError(t, err)
-		}
+		},
 	})
 	require.NoError(t, st.Register(ctx, next.Registered()))
 	assert.True(t, begun)
-	assert.Equal(t, []string{"a@1001", "b@1005", "late@1004"}, listValves(t, st, next))
-	b, err := in(st, next).Get(ctx, "ns", "b")
+	items, _, err := in(st, next).List(ctx, registry.ListOptions{})
 	require.NoError(t, err)
-	assert.True(t, b.Spec.Open)
+	require.Len(t, items, 3)
+	assert.Equal(t, []string{"1001", "1005", "1004"}, []string{items[0].ResourceVersion, items[1].ResourceVersion, items[2].ResourceVersion})
+	assert.True(t, items[1].Spec.Open)
 }
 
 // The collection of the new kind has no history from before the change.

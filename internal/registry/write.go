@@ -263,7 +263,7 @@ func (r *Resource) attempt(ctx context.Context, req Request, c Change) (write, e
 				return w, meta.NewConflict(r.Kind.GroupResource(), req.Name, conflictText)
 			}
 			retries++
-			current, confirmed = lost.have, true
+			current, confirmed = r.read(lost.have), true
 			continue
 		}
 		if confirmed {
