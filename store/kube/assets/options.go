@@ -34,11 +34,10 @@ type options struct {
 	noHTTP2                    bool
 	streams                    int64
 
-	clientCAFile, tokenFile string
-	anonymous               bool
-	rules                   controlplane.Rules
-	tokens                  cluster.Tokens
-	served                  map[string]string // --runtime-config
+	clients controlplane.Authentication
+	rules   controlplane.Rules
+	tokens  cluster.Tokens
+	served  map[string]string // --runtime-config
 
 	reads, writes                int64
 	requestTimeout, shutdownWait time.Duration
@@ -74,7 +73,7 @@ func readOptions(fs *pflag.FlagSet) (o options, problems []error) {
 	}
 	o.certDir, o.certFile, o.keyFile = get(fs, fs.GetString, "cert-dir"), get(fs, fs.GetString, "tls-cert-file"), get(fs, fs.GetString, "tls-private-key-file")
 	problems = append(problems, o.readTLS(fs)...)
-	o.clientCAFile, o.tokenFile = get(fs, fs.GetString, "client-ca-file"), get(fs, fs.GetString, "token-auth-file")
+	o.clients.ClientCAFile, o.clients.TokenFile = get(fs, fs.GetString, "client-ca-file"), get(fs, fs.GetString, "token-auth-file")
 	o.rules = controlplane.Rules{
 		Modes:    get(fs, fs.GetStringSlice, "authorization-mode"),
 		Enabled:  slices.Concat(get(fs, fs.GetStringSlice, "admission-control"), get(fs, fs.GetStringSlice, "enable-admission-plugins")),
@@ -89,7 +88,7 @@ func readOptions(fs *pflag.FlagSet) (o options, problems []error) {
 			refuse("--%s is not served here: requests would be allowed that it refuses", name)
 		}
 	}
-	o.anonymous = o.rules.Anonymous(get(fs, fs.GetBool, "anonymous-auth"), func(text string) { klog.Warning(text) })
+	o.clients.Anonymous = o.rules.Anonymous(get(fs, fs.GetBool, "anonymous-auth"), func(text string) { klog.Warning(text) })
 	problems = append(problems, o.readServiceAccounts(fs)...)
 	o.served = map[string]string{}
 	if m, is := fs.Lookup("runtime-config").Value.(*cliflag.MapStringString); is && *m.Map != nil {

@@ -10,9 +10,8 @@ import (
 
 // flags are the flags of a kube-apiserver that have an effect.
 type flags struct {
-	clientCAFile, tokenAuthFile string
-	anonymous                   bool
-	rules                       controlplane.Rules
+	clients controlplane.Authentication
+	rules   controlplane.Rules
 }
 
 // readFlags returns the flags of a server over the defaults that envtest has, and says which have no effect.
@@ -30,7 +29,7 @@ func readFlags(s *APIServer) (f flags, err error) {
 	if err != nil {
 		return f, err
 	}
-	read := map[string]*string{"client-ca-file": &f.clientCAFile, "token-auth-file": &f.tokenAuthFile}
+	read := map[string]*string{"client-ca-file": &f.clients.ClientCAFile, "token-auth-file": &f.clients.TokenFile}
 	lists := map[string]*[]string{
 		"authorization-mode": &f.rules.Modes, "enable-admission-plugins": &f.rules.Enabled, "disable-admission-plugins": &f.rules.Disabled,
 	}
@@ -46,7 +45,7 @@ func readFlags(s *APIServer) (f flags, err error) {
 			*field = append(*field, strings.Split(v, ",")...)
 		}
 	}
-	f.anonymous = f.rules.Anonymous(anonymous != "false", func(text string) {
+	f.clients.Anonymous = f.rules.Anonymous(anonymous != "false", func(text string) {
 		if s.Err != nil {
 			fmt.Fprintf(s.Err, "envtest: %s\n", text)
 		}
