@@ -52,14 +52,14 @@ func (req *Request) attributes(k *kinds.Kind, o, old kinds.Object) *kinds.Attrib
 	}
 	opts := req.Options
 	if opts == nil {
-		opts = &kinds.CreateOptions{FieldManager: req.FieldManager}
+		opts = &kinds.WriteOptions{FieldManager: req.FieldManager}
 		if req.DryRun {
 			opts.DryRun = []string{kinds.DryRunAll}
 		}
 	}
-	a.Options = kinds.UpdateOptions(*opts)
+	a.Options = *opts
 	if old == nil {
-		a.Operation, a.Options = kinds.OperationCreate, *opts
+		a.Operation = kinds.OperationCreate
 	}
 	return a
 }

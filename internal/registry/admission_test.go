@@ -214,7 +214,7 @@ func TestOptionsOfAWriteThatIsNoRequest(t *testing.T) {
 	at := registry.Request{Namespace: "ns", FieldManager: "m", DryRun: true}
 	_, err := leaseResource(st).Create(t.Context(), newLease("ns/a"), at)
 	require.NoError(t, err)
-	want := kinds.CreateOptions{FieldManager: "m", DryRun: []string{kinds.DryRunAll}}
+	want := kinds.WriteOptions{FieldManager: "m", DryRun: []string{kinds.DryRunAll}}
 	assert.Equal(t, []any{want, want}, options)
 }
 

@@ -30,7 +30,7 @@ func (o *objects) find(group, version string, wanted func(*kinds.Info) bool) (*r
 			continue
 		}
 		v := slices.IndexFunc(kind.Info().Versions, func(v kinds.VersionInfo) bool { return v.Name == version && !v.Unserved })
-		r, err := (*registry.Store)(o.api.Store()).Find(kind)
+		r, err := o.api.Store().Registry().Find(kind)
 		if v < 0 || err != nil {
 			return nil, 0
 		}
