@@ -23,6 +23,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/spf13/pflag"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"k8s.io/client-go/util/keyutil"
@@ -30,6 +31,7 @@ import (
 	"github.com/kubecoord/kubecoord/httpapi"
 	"github.com/kubecoord/kubecoord/store"
 	"github.com/kubecoord/kubecoord/store/kube/cluster"
+	"github.com/kubecoord/kubecoord/store/kube/internal/controlplane"
 )
 
 // TestMain acts as the command where the test binary has the name of a server.
@@ -143,13 +145,15 @@ func TestHelpNamesEachFlagAtTheBeginOfALine(t *testing.T) {
 	var out, errs bytes.Buffer
 	require.Zero(t, apiserver([]string{"--help"}, &out, &errs))
 	assert.Empty(t, errs.String())
-	for _, r := range rows() {
-		if want := "--" + r.name + " "; r.hidden {
+	fs, err := controlplane.Flags()
+	require.NoError(t, err)
+	fs.VisitAll(func(f *pflag.Flag) {
+		if want := "--" + f.Name + " "; f.Hidden {
 			assert.NotContains(t, out.String(), want)
 		} else {
 			assert.Regexp(t, `(?m)^\s*(-v, )?`+want, out.String())
 		}
-	}
+	})
 	assert.NotRegexp(t, `(?m)^\s*--insecure-port\b`, out.String())
 	require.Zero(t, etcd([]string{"--help"}, &out, &errs))
 	assert.Regexp(t, `(?m)^\s*--unsafe-no-fsync\b`, errs.String())
