@@ -36,9 +36,10 @@ func (s *Server) Close() {
 	s.Store().Close()
 }
 
-// API returns the options of an API that serves all kinds and does what o says, for httpapi.New, apitest.New or a store on etcd,
-// which needs the Kinds of the result. api has the other options, and more kinds. Its Authenticate and Authorize are asked first.
-// Each API that is made with the result has its own admission and controllers, and so has each fork.
+// API returns the options of an API that serves all kinds and does what o says, for httpapi.New, apitest.New, or a store on etcd,
+// which needs the Kinds of the result. api has more kinds and the other options. Its Authenticate and Authorize are asked first. Its
+// Run must not have crd.Run, which the result calls. Each API that is made with the result has its own admission and controllers, and
+// so has each fork.
 func (o Options) API(api httpapi.Options) (httpapi.Options, error) {
 	var err error
 	if api.Kinds, err = o.kinds(api.Kinds); err != nil {
