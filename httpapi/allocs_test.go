@@ -73,13 +73,13 @@ func TestAllocationsOfARequest(t *testing.T) {
 		contentType          string
 		most                 float64
 	}{
-		{"get", "GET", leases + "/l0", http.StatusOK, nil, nil, "", 6},
-		{"renew", "PUT", leases + "/l0", http.StatusOK, nil, renewTime, typeJSON, 33},
-		{"merge patch", "PATCH", leases + "/l0", http.StatusOK, format(`{"spec":{"leaseTransitions":1`, `}}`), nil, "application/merge-patch+json", 19},
-		{"create", "POST", leases, http.StatusCreated, newLease, nil, typeJSON, 32},
-		{"same object in protobuf", "PUT", leases + "/l0", http.StatusOK, nil, nil, typeProtobuf, 30},
-		{"endpoints get", "GET", endpoints + "/web", http.StatusOK, nil, nil, "", 9},
-		{"endpoints update", "PUT", endpoints + "/web", http.StatusOK, nil, firstPort, typeJSON, 141},
+		{"get", "GET", leases + "/l0", http.StatusOK, nil, nil, "", 4},
+		{"renew", "PUT", leases + "/l0", http.StatusOK, nil, renewTime, typeJSON, 15},
+		{"merge patch", "PATCH", leases + "/l0", http.StatusOK, format(`{"spec":{"leaseTransitions":1`, `}}`), nil, "application/merge-patch+json", 15},
+		{"create", "POST", leases, http.StatusCreated, newLease, nil, typeJSON, 18},
+		{"same object in protobuf", "PUT", leases + "/l0", http.StatusOK, nil, nil, typeProtobuf, 25},
+		{"endpoints get", "GET", endpoints + "/web", http.StatusOK, nil, nil, "", 7},
+		{"endpoints update", "PUT", endpoints + "/web", http.StatusOK, nil, firstPort, typeJSON, 134},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			// With a clock that stands still, so that no write gets another time in managedFields.

@@ -61,8 +61,10 @@ type call struct {
 	media    mediaType
 	table    tableOptions
 	warnings warnings
+	options  kinds.WriteOptions // of a write
 
-	memory *buffers // nil until the first use
+	memory *buffers  // nil until the first use
+	values [4]string // of headers that every answer has, without an allocation for each
 }
 
 // ServeHTTP answers a request.
@@ -107,8 +109,9 @@ func (a *API) newCall(w http.ResponseWriter, r *http.Request) *call {
 	if id == "" {
 		id = a.st.RandomUUID()
 	}
-	h, v := w.Header(), []string{id, noCache} // one allocation for both
-	h["Audit-Id"], h["Cache-Control"] = v[:1:1], v[1:]
+	h := w.Header()
+	c.values[0], c.values[1] = id, noCache
+	h["Audit-Id"], h["Cache-Control"] = c.values[:1:1], c.values[1:2:2]
 	if a.setDate {
 		c.setHeader("Date", a.st.Now().UTC().Format(http.TimeFormat))
 	}

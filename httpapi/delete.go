@@ -38,11 +38,14 @@ func (c *call) delete() error {
 	if it.Name() == "" || c.resource().Info().ReturnsDeleted { // the empty object of a dry run
 		return c.writeItem(http.StatusOK, it)
 	}
+	var answer struct { // one allocation for both
+		meta.Status
+		details meta.StatusDetails
+	}
 	gr := c.groupResource()
-	c.writeStatus(http.StatusOK, &meta.Status{
-		Status:  meta.StatusSuccess,
-		Details: &meta.StatusDetails{Name: c.name, Group: gr.Group, Kind: gr.Resource, UID: it.UID()},
-	}, c.media)
+	answer.details = meta.StatusDetails{Name: c.name, Group: gr.Group, Kind: gr.Resource, UID: it.UID()}
+	answer.Status.Status, answer.Details = meta.StatusSuccess, &answer.details
+	c.writeStatus(http.StatusOK, &answer.Status, c.media)
 	return nil
 }
 

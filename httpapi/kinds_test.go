@@ -1,6 +1,7 @@
 package httpapi_test
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 	"strings"
@@ -10,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/kubecoord/kubecoord/httpapi"
+	"github.com/kubecoord/kubecoord/internal/kinds"
 	"github.com/kubecoord/kubecoord/lease"
 	"github.com/kubecoord/kubecoord/store"
 	"github.com/kubecoord/kubecoord/store/meta"
@@ -232,4 +234,25 @@ func TestApplyThatCreatesMustNameTheObject(t *testing.T) {
 	assert.Equal(t, http.StatusNotFound, s.do(t, "GET", leases+"/a", "").Code)
 	assert.Equal(t, http.StatusCreated, apply(`{"apiVersion":"coordination.k8s.io/v1","kind":"Lease","metadata":{"name":"a"}}`).Code)
 	assert.Equal(t, http.StatusOK, apply(unnamed).Code, "where there is one its name is known")
+}
+
+// The functions of a kind may change an object in place, and with it no other one that was equal.
+func TestObjectsOfAKindThatChangesThemShareNothing(t *testing.T) {
+	for name, change := range map[string]func(d *kinds.Descriptor, f func(o kinds.Object)){
+		"Default": func(d *kinds.Descriptor, f func(o kinds.Object)) { d.Default = f },
+		"PrepareForCreate": func(d *kinds.Descriptor, f func(o kinds.Object)) {
+			d.PrepareForCreate = func(_ context.Context, o kinds.Object) { f(o) }
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newServer(t)
+			require.NoError(t, s.api.AddKinds(t.Context(), widgetKind(t, func(d *kinds.Descriptor) {
+				change(d, func(o kinds.Object) { o.GetObjectMeta().Labels["by"] = o.GetObjectMeta().Name })
+			})))
+			for _, name := range []string{"a", "b"} {
+				s.must(t, "POST", widgets, `{"apiVersion":"example.com/v1","kind":"Widget","metadata":{"name":"`+name+`","labels":{"by":"a"}}}`)
+			}
+			assert.Equal(t, "a", s.must(t, "GET", widgets+"/a", "").at("metadata", "labels", "by"))
+		})
+	}
 }

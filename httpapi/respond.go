@@ -79,9 +79,9 @@ func mustJSON(doc any) []byte {
 }
 
 func (c *call) writeBytes(code int, contentType string, data []byte) {
-	v := []string{contentType, strconv.Itoa(len(data))} // one allocation for both
 	h := c.Header()
-	h["Content-Type"], h["Content-Length"] = v[:1:1], v[1:]
+	c.values[2], c.values[3] = contentType, strconv.Itoa(len(data))
+	h["Content-Type"], h["Content-Length"] = c.values[2:3:3], c.values[3:]
 	c.WriteHeader(code)
 	c.Write(data)
 }

@@ -7,7 +7,7 @@ import (
 	"sync"
 )
 
-// slots counts requests by client, and lets requests wait for a place in line. It must be made by newSlots.
+// slots counts requests by client, and lets requests wait for a place in line. It must be made by newSlots; nil has no limit.
 type slots struct {
 	all, each int // limits; 0: none
 
@@ -18,15 +18,18 @@ type slots struct {
 	turn  []string                   // the clients in lines, the next one first
 }
 
-// newSlots returns slots with a limit for all clients together and one for each client.
+// newSlots returns slots with a limit for all clients together and one for each client, or nil if there is none.
 func newSlots(all, each int) *slots {
+	if all <= 0 && each <= 0 {
+		return nil
+	}
 	return &slots{all: all, each: each, by: map[string]int{}, lines: map[string][]chan struct{}{}}
 }
 
 // take counts a request of a client until leave is called. It returns false, and counts nothing, at a
 // limit.
 func (s *slots) take(client string) bool {
-	if s.all <= 0 && s.each <= 0 {
+	if s == nil {
 		return true
 	}
 	s.mu.Lock()
@@ -83,7 +86,7 @@ func (s *slots) shortenLocked(client string, line []chan struct{}) {
 
 // leave ends the count of a request that take has counted.
 func (s *slots) leave(client string) {
-	if s.all <= 0 && s.each <= 0 {
+	if s == nil {
 		return
 	}
 	s.mu.Lock()
@@ -106,6 +109,9 @@ func (s *slots) leave(client string) {
 
 // inUse returns the number of requests that are counted. It is 0 without a limit.
 func (s *slots) inUse() int {
+	if s == nil {
+		return 0
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.used

@@ -42,7 +42,11 @@ func (c *call) readNew() (o kinds.Object, opts kinds.WriteOptions, err error) {
 	if err := opts.Validate("CreateOptions"); err != nil {
 		return nil, opts, err
 	}
-	o, err = c.served.scheme.DecodeBody(c.endpoint.Target, data, f, validation(opts.FieldValidation), nil, c.warn)
+	var like kinds.Object
+	if c.endpoint.Kind == c.resource().Kind {
+		like = c.resource().Newest()
+	}
+	o, err = c.served.scheme.DecodeBody(c.endpoint.Target, data, f, validation(opts.FieldValidation), like, c.warn)
 	return o, opts, err
 }
 
@@ -183,10 +187,11 @@ func (c *call) writeOptions() kinds.WriteOptions {
 
 // request describes the write to the registry.
 func (c *call) request(o kinds.WriteOptions) registry.Request {
+	c.options = o
 	req := registry.Request{
 		Namespace: c.namespace, Name: c.name, Version: c.version,
 		DryRun: len(o.DryRun) > 0, FieldManager: c.managerOf(o.FieldManager), Warn: c.warn,
-		Sub: c.sub, Options: &o,
+		Sub: c.sub, Options: &c.options,
 	}
 	if c.api.authorize != nil {
 		req.MayCreate = c.mayCreate

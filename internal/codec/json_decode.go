@@ -15,14 +15,24 @@ import (
 // set, strictErrs reports both, in the order of the document and at most 100 in all. Error texts
 // are the API server's, which name types by their API version.
 func (t *Type) DecodeJSON(data []byte, obj any, strict bool) (strictErrs []error, err error) {
-	return t.DecodeJSONLike(data, obj, nil, strict)
+	return t.DecodeJSONLike(data, obj, Like{}, strict)
 }
 
-// DecodeJSONLike is DecodeJSON. like is nil or an object that never changes; strings of
-// obj that are equal in like may share its memory.
-func (t *Type) DecodeJSONLike(data []byte, obj, like any, strict bool) (strictErrs []error, err error) {
+// Like is what an object that is decoded is likely to have, so that it needs no memory for that.
+type Like struct {
+	// Type is the type that the document names.
+	Type meta.TypeMeta
+	// Object is nil or an object that never changes. Equal strings share its memory.
+	Object any
+	// Shares promises that the new object never changes either, but for the members of its own struct. All equal values are the
+	// ones of Object.
+	Shares bool
+}
+
+// DecodeJSONLike is DecodeJSON for an object that is like another one.
+func (t *Type) DecodeJSONLike(data []byte, obj any, like Like, strict bool) (strictErrs []error, err error) {
 	p := t.check(obj)
-	if t.readJSON(data, p, t.address(like)) {
+	if t.readJSON(data, p, like) {
 		return nil, nil
 	}
 	if t.Rest != nil {

@@ -24,20 +24,21 @@ type jsonReader struct {
 	// member. The reader refuses null items, FieldsV1 and custom types, for which a merge
 	// patch does more than replace the value.
 	merging bool
+	shares  bool      // see Like
+	likely  [2]string // kind and apiVersion
 }
 
 // maxReadDepth limits the nesting of documents that a jsonReader reads.
 const maxReadDepth = 100
 
 // readJSON reads a document into the zero struct at p, which shares no memory with data. If it
-// returns false, the struct is zero again. like is nil or a struct that never changes; equal
-// strings at the same place share its memory: a renewal then takes half the allocations.
-func (t *Type) readJSON(data []byte, p, like unsafe.Pointer) bool {
+// returns false, the struct is zero again.
+func (t *Type) readJSON(data []byte, p unsafe.Pointer, like Like) bool {
 	if !t.readable || !t.sameMemory(p, t.zero) {
 		return false
 	}
-	r := jsonReader{data: data}
-	if r.document(t, p, like) {
+	r := jsonReader{data: data, shares: like.Shares, likely: [2]string{like.Type.Kind, like.Type.APIVersion}}
+	if r.document(t, p, t.address(like.Object)) {
 		return true
 	}
 	t.value(p).SetZero()
@@ -89,10 +90,8 @@ func (r *jsonReader) value(t *Type, p, like unsafe.Pointer) bool {
 		b, ok := r.bytes()
 		*(*[]byte)(p) = b
 		return ok
-	case shapeTime:
-		return r.time((*time.Time)(p), len("2006-01-02T15:04:05Z"))
-	case shapeMicroTime:
-		return r.time((*time.Time)(p), len("2006-01-02T15:04:05.000000Z"))
+	case shapeTime, shapeMicroTime:
+		return r.time((*time.Time)(p), t.timeSize())
 	case shapeFieldsV1:
 		raw, ok := r.raw()
 		(*meta.FieldsV1)(p).Raw = rawLike(raw, (*meta.FieldsV1)(like))
@@ -100,11 +99,28 @@ func (r *jsonReader) value(t *Type, p, like unsafe.Pointer) bool {
 	case shapeStruct:
 		return c == '{' && r.structValue(t, p, like)
 	case shapeList:
+		if r.same(t, like) {
+			*(*slice)(p) = *(*slice)(like)
+			(*slice)(p).cap = (*slice)(p).len // an append must not write to the array
+			return true
+		}
 		return c == '[' && r.list(t, p, (*slice)(like))
 	case shapeMap:
+		if r.same(t, like) {
+			*(*unsafe.Pointer)(p) = *(*unsafe.Pointer)(like)
+			return true
+		}
 		return c == '{' && r.mapValue(t, p)
 	}
 	return r.custom(t, p)
+}
+
+// timeSize returns the size of the text of a time in UTC.
+func (t *Type) timeSize() int {
+	if t.shape == shapeTime {
+		return len("2006-01-02T15:04:05Z")
+	}
+	return len("2006-01-02T15:04:05.000000Z")
 }
 
 // time reads a time in UTC with a text of size bytes.
@@ -176,14 +192,19 @@ func (r *jsonReader) field(f *Field, p, like unsafe.Pointer) bool {
 	if isNull {
 		return r.word("null")
 	}
+	from := f.in(like)
 	if f.Pointer {
 		q := (*unsafe.Pointer)(p)
+		if r.same(f.Type, from) {
+			*q = from
+			return true
+		}
 		old := *q
 		if p = f.Type.allocate(q); old != nil {
 			f.Type.assign(p, old) // a struct to merge with
 		}
 	}
-	return r.value(f.Type, p, f.in(like))
+	return r.value(f.Type, p, from)
 }
 
 // in returns the address of the field's value in the struct at p, or nil if there is none.

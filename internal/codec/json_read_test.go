@@ -4,12 +4,15 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	kjson "sigs.k8s.io/json"
+
+	"github.com/kubecoord/kubecoord/store/meta"
 )
 
 // level is a custom type that is text.
@@ -67,8 +70,8 @@ func sameAsLibrary(t testing.TB, typ *Type, data []byte) bool {
 	strictErrs, err := kjson.UnmarshalStrict(bytes.Clone(data), want)
 	_ = kjson.UnmarshalCaseSensitivePreserveInts([]byte(clientBodies[len(data)%len(clientBodies)]), other) // any object will do
 	body := bytes.Clone(data)
-	ok := typ.readJSON(body, typ.check(got), nil)
-	require.Equal(t, ok, typ.readJSON(body, typ.check(shares), typ.check(other)), "%s", data)
+	ok := typ.readJSON(body, typ.check(got), Like{})
+	require.Equal(t, ok, typ.readJSON(body, typ.check(shares), Like{Object: other, Shares: len(data)%2 == 0}), "%s", data)
 	for i := range body {
 		body[i] = 'x' // the object must not share the memory of the body
 	}
@@ -80,9 +83,11 @@ func sameAsLibrary(t testing.TB, typ *Type, data []byte) bool {
 	require.Empty(t, strictErrs, "%s", data)
 	require.Equal(t, want, got, "%s", data)
 	require.Equal(t, want, shares, "%s", data)
-	again := fresh(typ)
-	require.True(t, typ.readJSON(data, typ.check(again), typ.check(want)))
-	require.Equal(t, want, again, "%s", data)
+	for _, shares := range []bool{false, true} {
+		again := fresh(typ)
+		require.True(t, typ.readJSON(data, typ.check(again), Like{Object: want, Shares: shares, Type: meta.TypeMeta{Kind: "Lease"}}))
+		require.Equal(t, want, again, "%s", data)
+	}
 	return true
 }
 
@@ -119,9 +124,61 @@ func TestReaderSharesStringsOfTheLiveObject(t *testing.T) {
 	doc, err := typ.AppendJSON(nil, someEndpoints(50))
 	require.NoError(t, err)
 	live := new(Endpoints)
-	require.True(t, typ.readJSON(doc, typ.check(live), nil))
-	allocs := testing.AllocsPerRun(100, func() { typ.readJSON(doc, typ.check(new(Endpoints)), typ.check(live)) })
+	require.True(t, typ.readJSON(doc, typ.check(live), Like{}))
+	allocs := testing.AllocsPerRun(100, func() { typ.readJSON(doc, typ.check(new(Endpoints)), Like{Object: live}) })
 	assert.LessOrEqual(t, allocs, 115.0, "50 addresses with 2 pointers each")
+}
+
+// A renewal of an object that never changes needs memory for what it changes.
+func TestReaderSharesTheLiveObject(t *testing.T) {
+	typ := compileFor[Lease]("v1")
+	doc, live := []byte(clientBodies[0]), new(Lease)
+	require.True(t, typ.readJSON(doc, typ.check(live), Like{}))
+	like, again := Like{Object: live, Shares: true, Type: live.TypeMeta}, new(Lease)
+	live.ManagedFields = append(make([]meta.ManagedFieldsEntry, 0, 4), live.ManagedFields...)
+	assert.Zero(t, testing.AllocsPerRun(100, func() {
+		*again = Lease{}
+		typ.readJSON(doc, typ.check(again), like)
+	}))
+	renewed := bytes.Replace(doc, []byte("07.123456Z"), []byte("09.123456Z"), 1)
+	assert.Equal(t, 1.0, testing.AllocsPerRun(100, func() {
+		*again = Lease{}
+		typ.readJSON(renewed, typ.check(again), like)
+	}), "the new time")
+	assert.Same(t, &live.ManagedFields[0], &again.ManagedFields[0])
+	assert.Equal(t, 1, cap(again.ManagedFields), "an append must not write to the array of the live object")
+}
+
+// What a reader shares is equal: with any byte or member of a document gone or another one, the object is the same as without
+// sharing.
+func TestReaderSharesOnlyWhatIsEqual(t *testing.T) {
+	types := readableTypes()
+	for i, typ := range []*Type{types[0], types[0], types[1], types[2], types[4]} {
+		doc, live := []byte(clientBodies[i]), fresh(typ)
+		require.True(t, typ.readJSON(doc, typ.check(live), Like{}))
+		before := fmt.Sprintf("%+v", live)
+		check := func(head []byte, change string, tail []byte) {
+			text := slices.Concat(head, []byte(change), tail)
+			want, got := fresh(typ), fresh(typ)
+			ok := typ.readJSON(text, typ.check(want), Like{})
+			require.Equal(t, ok, typ.readJSON(text, typ.check(got), Like{Object: live, Shares: true}), "%s", text)
+			require.Equal(t, want, got, "%s", text)
+		}
+		for at := range doc {
+			for _, change := range []string{"", "x", "0", "Z", "\"", ",", " ", "{}", "[]", "null", `,"a":""`, `"":null,`, "é"} {
+				check(doc[:at], change, doc[at+1:])
+			}
+			for end := at + 1; end < len(doc); end++ {
+				if strings.IndexByte(",{[", doc[at]) >= 0 && strings.IndexByte(",}]", doc[end]) >= 0 {
+					check(doc[:at+1], "", bytes.TrimPrefix(doc[end:], []byte(",")))
+					check(doc[:at], "", doc[end:])
+				}
+			}
+		}
+		require.Equal(t, before, fmt.Sprintf("%+v", live))
+	}
+	live := &Lease{ObjectMeta: meta.ObjectMeta{Labels: map[string]string{"a": "x", "b": "x"}}}
+	assert.False(t, types[0].readJSON([]byte(`{"metadata":{"labels":{"a":"x","a":"x"}}}`), types[0].check(new(Lease)), Like{Object: live, Shares: true}))
 }
 
 func TestReaderLeavesTheUnusualToTheLibrary(t *testing.T) {
@@ -138,7 +195,7 @@ func TestReaderLeavesTheUnusualToTheLibrary(t *testing.T) {
 		assert.False(t, sameAsLibrary(t, typ, []byte(doc)), doc)
 	}
 	everything := &Everything{Untagged: "before"}
-	assert.False(t, typ.readJSON([]byte(`{}`), typ.check(everything), nil), "an object that is not zero")
+	assert.False(t, typ.readJSON([]byte(`{}`), typ.check(everything), Like{}), "an object that is not zero")
 	assert.Equal(t, "before", everything.Untagged)
 }
 

@@ -126,6 +126,11 @@ func (r *jsonReader) text(like *string) (string, bool) {
 	case form&escaped != 0:
 		return unescape(text)
 	}
+	for _, likely := range r.likely {
+		if likely == string(text) {
+			return likely, true
+		}
+	}
 	return textLike(text, like), true
 }
 

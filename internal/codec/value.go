@@ -270,6 +270,14 @@ func (v Value) appendNames(names []string, t *Type) []string {
 	return names
 }
 
+// Keys returns the keys of a map of strings in order, in the memory of room if they fit. It returns false for another value.
+func (v Value) Keys(room []string) ([]string, bool) {
+	if v.typ == nil || !v.typ.stringMap {
+		return nil, false
+	}
+	return sortNames(v.appendNames(room, nil)), true
+}
+
 // IsEmpty reports whether the value has no items and no members.
 func (v Value) IsEmpty() bool {
 	if v.list != nil {

@@ -51,7 +51,7 @@ type decoded struct {
 }
 
 // DecodeBody decodes the object of a create or update into the stored form, with defaults filled in. live is nil or
-// the state that the object is to replace; equal strings share its memory.
+// an object that is stored, such as the one to replace; equal values share its memory.
 func (s *Scheme) DecodeBody(t Target, data []byte, f Format, v patch.Validation, live Object, warn func(string)) (Object, error) {
 	d, ok := t.decodeOwn(data, f, v != patch.Ignore, live)
 	var err error
@@ -159,7 +159,8 @@ func (t Target) decodeOwn(data []byte, f Format, strict bool, live Object) (d de
 		return d, false
 	}
 	d.object = t.Kind.New(t.Version)
-	problems, err := t.Schema().DecodeJSONLike(data, d.object, t.like(live), true)
+	like := codec.Like{Type: t.TypeMeta(), Object: t.like(live), Shares: t.Kind.pure && !t.Kind.PreparesWrites() && len(t.Kind.forms) == 1}
+	problems, err := t.Schema().DecodeJSONLike(data, d.object, like, true)
 	d.named = *d.object.GetTypeMeta()
 	return d, err == nil && len(problems) == 0 && d.named == t.TypeMeta()
 }

@@ -36,6 +36,15 @@ func (k *FieldManager) created(version int, obj Object, manager string, now time
 // appendCreated appends the nodes, in FieldsV1, of the members of v that empty lacks or has with
 // another value. path is theirs.
 func (k *FieldManager) appendCreated(dst []byte, s schema, v, empty codec.Value, path []step) (_ []byte, ok bool) {
+	var room [8]string
+	if keys, isMap := v.Keys(room[:0]); isMap && !empty.Exists() {
+		for _, key := range keys {
+			if !k.resets(path, key) {
+				dst = append(appendHead(dst, key), '}')
+			}
+		}
+		return dst, true
+	}
 	m := v.Members(empty)
 	for m.Next() {
 		if k.resets(path, m.Name) {

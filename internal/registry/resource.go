@@ -36,6 +36,7 @@ type collection struct {
 	tree  *btree.BTreeG[entry]
 	fresh *snapshot // of the current tree, or nil
 
+	newest    atomic.Pointer[Item] // the state that was stored last, perhaps of an object that is gone
 	account   *account
 	snapshots snapshotCache
 }
@@ -81,6 +82,14 @@ func (r *Resource) Empty(resourceVersion string, annotations map[string]string) 
 
 // Peek returns the present state of an object without waiting, or nil if there is none.
 func (r *Resource) Peek(namespace, name string) *Item { return r.lookup(key{namespace, name}) }
+
+// Newest returns the object that was stored last, as it is, or nil: most new objects of a kind have equal parts.
+func (r *Resource) Newest() kinds.Object {
+	if it := r.newest.Load(); it != nil && it.kind == r.Kind {
+		return it.obj
+	}
+	return nil
+}
 
 // lookup returns the current state of an object, or nil.
 func (r *Resource) lookup(k key) *Item {

@@ -167,6 +167,7 @@ func (r *Resource) applyLocked(ctx context.Context, c *hub.Change[change]) {
 	r.fresh = nil
 	if it := c.Payload.new; it != nil {
 		r.tree.ReplaceOrInsert(r.adopt(it))
+		r.newest.Store(it)
 	} else {
 		r.tree.Delete(c.Payload.old.entry())
 	}
