@@ -86,7 +86,7 @@ func (a *admission) taken() []string {
 func newAdmittingServer(t *testing.T) (*server, *admission) {
 	a := &admission{}
 	return newFleetServer(t, func(o *httpapi.Options) {
-		o.Admission = func(*httpapi.API) httpapi.Admission { return a }
+		o.Admission = a
 	}), a
 }
 
@@ -202,7 +202,7 @@ func TestAdmissionChangesAnObject(t *testing.T) {
 func TestAdmissionSeesTheUser(t *testing.T) {
 	a := &admission{}
 	s := newFleetServer(t, func(o *httpapi.Options) {
-		o.Admission = func(*httpapi.API) httpapi.Admission { return a }
+		o.Admission = a
 		o.Authenticate = func(*http.Request) (httpapi.User, bool) { return httpapi.User{Name: "jane", UID: "7"}, true }
 	})
 	s.must(t, "POST", fleets, `{"metadata":{"name":"d"}}`)
@@ -212,7 +212,7 @@ func TestAdmissionSeesTheUser(t *testing.T) {
 // Writes of the Go API are asked about as the ones of requests, by the user of their context.
 func TestAdmissionOfTheGoAPI(t *testing.T) {
 	a := &admission{}
-	s := newServerWith(t, store.Options{}, httpapi.Options{Admission: func(*httpapi.API) httpapi.Admission { return a }})
+	s := newServerWith(t, store.Options{}, httpapi.Options{Admission: a})
 	ctx, leases := users.WithUser(t.Context(), users.User{Name: "jane", UID: "7"}), lease.In(s.st)
 	newLease := func(name string) *lease.Lease {
 		return &lease.Lease{ObjectMeta: meta.ObjectMeta{Namespace: "default", Name: name}}

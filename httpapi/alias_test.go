@@ -111,7 +111,7 @@ func TestKindInTwoGroupsIsOneCollection(t *testing.T) {
 // The Admission gets the group of the request, and finds the others by Origin and Aliases.
 func TestAdmissionOfAKindInTwoGroups(t *testing.T) {
 	a := &admission{}
-	s := newReportServer(t, func(o *httpapi.Options) { o.Admission = func(*httpapi.API) httpapi.Admission { return a } })
+	s := newReportServer(t, func(o *httpapi.Options) { o.Admission = a })
 	var groups []string
 	a.validate = func(at *kinds.Attributes) error {
 		groups = append(groups, at.Resource.Info().Group+" of "+at.Resource.Origin().Info().Group+" "+at.Kind.TypeMeta(at.Version).APIVersion)

@@ -34,18 +34,17 @@ type Options struct {
 	// Elect, if not nil, starts a candidate.Coordinator with these options, which runs until
 	// Close. New panics if they are not valid; candidate.NewCoordinator checks them.
 	Elect *candidate.CoordinatorOptions
+	// Extend, if not nil, is called first by New and by each Fork, and may change the other options of this one API, except
+	// Kinds. It is the place for what lives with one API and needs its store, such as an Authorizer that reads Roles, an Admission, or
+	// a controller in Run. The API answers no requests yet.
+	Extend func(a *API, opts *Options)
 	// Run are called in a goroutine each, with a context that ends with Close; Close waits for them. They are for
 	// controllers that belong to a server, such as crd.Run of store/kube. A Fork calls its own.
 	Run []func(ctx context.Context, a *API)
-	// Extend, if not nil, is called first by New and by each Fork, and may change the other options of this one API, except
-	// Kinds. It is for what belongs to one API and needs its store, such as an Authorizer that reads Roles. The API answers no
-	// requests yet.
-	Extend func(a *API, opts *Options)
-	// Admission, if not nil, returns the Admission that decides about each write of the store after it is authorized, also about
-	// those of the Go API. It is called once for each API, forks too, before the first request. Package store/kube/cluster has
-	// webhooks and policies.
+	// Admission, if not nil, decides about each write of the store after it is authorized, also about those of the Go API.
+	// Package store/kube/cluster has webhooks and policies.
 	// The user of a request without Authenticate, and of the Go API, is system:apiserver of the group system:masters.
-	Admission func(a *API) Admission
+	Admission Admission
 	// Middleware, if not nil, wraps the handler of the API, also for health paths and a
 	// Transport. A handler that panics cuts the connection; a Transport reports that.
 	Middleware func(http.Handler) http.Handler
@@ -172,7 +171,7 @@ func (a *API) start(s *served, opts Options) {
 	}
 	a.atOnce = answersAtOnce(a.handler, opts)
 	if opts.Admission != nil {
-		a.st.SetAdmission(opts.Admission(a))
+		a.st.SetAdmission(opts.Admission)
 	}
 	if opts.Elect != nil {
 		elector, err := candidate.NewCoordinator(a.store, *opts.Elect)

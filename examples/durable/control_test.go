@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"encoding/base64"
 	"encoding/json"
 	"encoding/pem"
@@ -14,14 +13,11 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 
 	"github.com/kubecoord/kubecoord/httpapi"
 	"github.com/kubecoord/kubecoord/store/etcd"
 	"github.com/kubecoord/kubecoord/store/etcd/member"
 	kubecluster "github.com/kubecoord/kubecoord/store/kube/cluster"
-	"github.com/kubecoord/kubecoord/store/kube/crd"
-	"github.com/kubecoord/kubecoord/store/kube/scheme"
 )
 
 // replica is one of the API servers on an etcd.
@@ -35,23 +31,19 @@ func newReplicas(t *testing.T, n int) (all []*replica) {
 	m, err := member.Start(t.Context(), t.TempDir(), member.Options{})
 	require.NoError(t, err)
 	t.Cleanup(func() { assert.NoError(t, m.Close()) })
-	kinds, err := scheme.Kinds(clientgoscheme.Scheme, scheme.Options{})
-	require.NoError(t, err)
-	kinds = append(kinds, crd.Definitions())
 	bearers := httpapi.BearerTokens(map[string]httpapi.User{"jane": {Name: "jane"}})
 	does := kubecluster.Bare()
 	does.RBAC, does.GarbageCollection, does.NamespaceDeletion = true, true, true
 	for range n {
-		options := httpapi.Options{
-			Kinds: kinds, Run: []func(context.Context, *httpapi.API){crd.Run},
+		options, err := does.API(httpapi.Options{
 			Authenticate: func(r *http.Request) (httpapi.User, bool) {
 				if r.Header.Get("Authorization") == "" {
 					return httpapi.User{Name: "admin", Groups: []string{"system:masters"}}, true
 				}
 				return bearers(r)
 			},
-		}
-		require.NoError(t, does.Apply(&options))
+		})
+		require.NoError(t, err)
 		st, err := etcd.OpenClient(t.Context(), m.Client(), etcd.DefaultPrefix, etcd.Options{}, options.Kinds...)
 		require.NoError(t, err)
 		t.Cleanup(st.Close)

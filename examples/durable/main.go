@@ -39,7 +39,6 @@ import (
 	"github.com/kubecoord/kubecoord/httpapi"
 	"github.com/kubecoord/kubecoord/store"
 	"github.com/kubecoord/kubecoord/store/etcd"
-	"github.com/kubecoord/kubecoord/store/kube/crd"
 )
 
 // config is the command line.
@@ -130,7 +129,7 @@ func (c *config) serve(ctx context.Context, log *slog.Logger, front *serve.Front
 	}
 	defer e.close()
 	e.count(front, c.prefix)
-	more, err := c.kinds.Fixed()
+	opts, err := c.kinds.Fixed(front.API())
 	if err != nil {
 		return err
 	}
@@ -138,15 +137,11 @@ func (c *config) serve(ctx context.Context, log *slog.Logger, front *serve.Front
 		Store:              store.Options{History: c.History, HistoryBytes: c.HistoryBytes},
 		CompactionInterval: c.compactionInterval(),
 		Log:                log,
-	}, more...)
+	}, opts.Kinds...)
 	if err != nil {
 		return err
 	}
 	defer st.Close()
-	opts := front.API()
-	if opts.Kinds = more; more != nil {
-		opts.Run = []func(context.Context, *httpapi.API){crd.Run}
-	}
 	opts.Checks = c.checks(e, st)
 	if c.Elect {
 		opts.Elect = &candidate.CoordinatorOptions{Identity: c.electorIdentity()}

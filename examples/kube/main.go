@@ -9,21 +9,15 @@
 package main
 
 import (
-	"context"
 	"flag"
 
 	"github.com/kubecoord/kubecoord/examples/internal/memory"
 	"github.com/kubecoord/kubecoord/examples/kube/kinds"
-	"github.com/kubecoord/kubecoord/httpapi"
-	"github.com/kubecoord/kubecoord/store/kube/crd"
 )
 
 func main() {
 	var f kinds.Flags
 	f.Register(flag.CommandLine, "client-go")
 	f.RegisterCluster(flag.CommandLine)
-	memory.Main("kube", func() (memory.More, error) {
-		all, err := f.Kinds()
-		return memory.More{Kinds: all, Run: []func(context.Context, *httpapi.API){crd.Run}, Fixtures: f.Definitions(), Apply: f.Apply}, err
-	})
+	memory.Main("kube", func() memory.More { return memory.More{API: f.API, Fixtures: f.Definitions()} })
 }

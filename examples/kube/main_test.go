@@ -2,7 +2,6 @@ package main
 
 import (
 	"bufio"
-	"context"
 	"flag"
 	"io"
 	"net/http"
@@ -20,7 +19,6 @@ import (
 	"github.com/kubecoord/kubecoord/examples/kube/kinds"
 	"github.com/kubecoord/kubecoord/httpapi"
 	"github.com/kubecoord/kubecoord/httpapi/apitest"
-	"github.com/kubecoord/kubecoord/store/kube/crd"
 )
 
 const gadgets = `apiVersion: apiextensions.k8s.io/v1
@@ -132,9 +130,9 @@ func TestFlagsChooseTheKinds(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			f, err := parse(t, row.args...)
 			require.NoError(t, err)
-			all, err := f.Kinds()
+			opts, err := f.API(httpapi.Options{})
 			require.NoError(t, err)
-			api := apitest.New(t, apitest.Options{API: httpapi.Options{Kinds: all}, Fixtures: f.Definitions()})
+			api := apitest.New(t, apitest.Options{API: opts, Fixtures: f.Definitions()})
 			served := map[string]bool{}
 			for _, k := range api.Handler().Kinds() {
 				served[k.Registered().Info().Plural] = true
@@ -145,7 +143,7 @@ func TestFlagsChooseTheKinds(t *testing.T) {
 	}
 	f, err := parse(t, "-kinds", "openshift")
 	require.NoError(t, err)
-	_, err = f.Kinds()
+	_, err = f.API(httpapi.Options{})
 	assert.EqualError(t, err, `-kinds: got "openshift", want client-go or nothing`)
 }
 
@@ -161,12 +159,11 @@ func TestDefinitionsInTheGroupsOfBuiltInKindsHaveNoEffect(t *testing.T) {
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "gadgets.yaml"), []byte(gadgets), 0o600))
 	f, err := parse(t, "-crds", dir)
 	require.NoError(t, err)
-	all, err := f.Kinds()
+	all, err := f.API(httpapi.Options{})
 	require.NoError(t, err)
-	fixed, err := f.Fixed()
+	fixed, err := f.Fixed(httpapi.Options{})
 	require.NoError(t, err)
-	for _, opts := range []apitest.Options{{API: httpapi.Options{Kinds: all}, Fixtures: f.Definitions()}, {API: httpapi.Options{Kinds: fixed}}} {
-		opts.API.Run = []func(context.Context, *httpapi.API){crd.Run}
+	for _, opts := range []apitest.Options{{API: all, Fixtures: f.Definitions()}, {API: fixed}} {
 		api := apitest.New(t, opts)
 		served := map[string]bool{}
 		for _, k := range api.Handler().Kinds() {
@@ -189,10 +186,8 @@ func TestFlagSaysWhatTheServerDoes(t *testing.T) {
 	f.RegisterCluster(set)
 	for _, on := range []bool{false, true} {
 		require.NoError(t, set.Parse([]string{"-cluster=" + strconv.FormatBool(on)}))
-		all, err := f.Kinds()
+		opts, err := f.API(httpapi.Options{})
 		require.NoError(t, err)
-		opts := httpapi.Options{Kinds: all}
-		require.NoError(t, f.Apply(&opts))
 		api := apitest.New(t, apitest.Options{API: opts})
 		for path, exists := range map[string]bool{"/api/v1/namespaces/default": on, "/api/v1/namespaces/default/services/kubernetes": on} {
 			req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, api.Host()+path, nil)

@@ -286,7 +286,7 @@ func (r *refusing) Validate(context.Context, *kinds.Attributes) error { return n
 func TestAdmissionOfACollection(t *testing.T) {
 	admission := &refusing{}
 	api := apitest.New(t, apitest.Options{API: httpapi.Options{
-		Kinds: []store.AnyKind{backupKind}, Admission: func(*httpapi.API) httpapi.Admission { return admission },
+		Kinds: []store.AnyKind{backupKind}, Admission: admission,
 	}})
 	backups, err := kube.In[Backup](backupKind, api.Store())
 	require.NoError(t, err)

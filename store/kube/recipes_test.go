@@ -1,7 +1,6 @@
 package kube_test
 
 import (
-	"context"
 	"os"
 	"testing"
 
@@ -13,7 +12,6 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/kubernetes"
-	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
 
 	"github.com/kubecoord/kubecoord/httpapi"
@@ -21,20 +19,16 @@ import (
 	"github.com/kubecoord/kubecoord/store"
 	"github.com/kubecoord/kubecoord/store/fixture"
 	"github.com/kubecoord/kubecoord/store/kube"
-	"github.com/kubecoord/kubecoord/store/kube/crd"
-	"github.com/kubecoord/kubecoord/store/kube/scheme"
+	"github.com/kubecoord/kubecoord/store/kube/cluster"
 )
 
 // This file has the tests that docs/kinds.md shows.
 
 // newCluster returns an API with all kinds of Kubernetes, and with CustomResourceDefinitions.
 func newCluster(t *testing.T, fixtures ...fixture.Source) *apitest.API {
-	kinds, err := scheme.Kinds(clientgoscheme.Scheme, scheme.Options{})
+	options, err := cluster.Options{}.API(httpapi.Options{})
 	require.NoError(t, err)
-	return apitest.New(t, apitest.Options{
-		API:      httpapi.Options{Kinds: append(kinds, crd.Definitions()), Run: []func(context.Context, *httpapi.API){crd.Run}},
-		Fixtures: fixtures,
-	})
+	return apitest.New(t, apitest.Options{API: options, Fixtures: fixtures})
 }
 
 func TestASecretGetsItsDefaults(t *testing.T) {

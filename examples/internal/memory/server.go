@@ -32,7 +32,7 @@ import (
 // config is the command line.
 type config struct {
 	serve.Options
-	more      func() (More, error) // or nil
+	more      func() More // or nil
 	quota     int64
 	debug     bool
 	clock     string
@@ -45,17 +45,14 @@ type config struct {
 
 // More is what a server has beside httpapi.Kinds.
 type More struct {
-	Kinds []store.AnyKind
-	// Run are controllers that belong to the kinds; see httpapi.Options.Run.
-	Run []func(context.Context, *httpapi.API)
+	// API returns the options of an API with the kinds of this server, and with what the server does.
+	API func(httpapi.Options) (httpapi.Options, error)
 	// Fixtures are loaded at the start, unless the state of -load has their objects.
 	Fixtures []fixture.Source
-	// Apply, if not nil, adds what the server does to its options.
-	Apply func(*httpapi.Options) error
 }
 
 // Main runs the program of this name. It registers the flags, and calls more, if it is not nil, once they are read.
-func Main(name string, more func() (More, error)) {
+func Main(name string, more func() More) {
 	c := config{more: more}
 	c.Register(flag.CommandLine)
 	flag.Int64Var(&c.quota, "quota-backend-bytes", 512<<20, "refuse writes that add bytes to more than so many `bytes` of objects; 0: no limit")
@@ -80,14 +77,15 @@ func run(ctx context.Context, out io.Writer, c config) error {
 	if c.quota < 0 {
 		return fmt.Errorf("-quota-backend-bytes %d: must not be negative", c.quota)
 	}
-	var more More
+	more := More{API: func(opts httpapi.Options) (httpapi.Options, error) { return opts, nil }}
 	if c.more != nil {
-		var err error
-		if more, err = c.more(); err != nil {
-			return err
-		}
-		c.Kinds = more.Kinds
+		more = c.more()
 	}
+	with, err := more.API(httpapi.Options{})
+	if err != nil {
+		return err
+	}
+	c.Kinds = with.Kinds
 	front, err := c.Open()
 	if err != nil {
 		return err
@@ -96,12 +94,9 @@ func run(ctx context.Context, out io.Writer, c config) error {
 	if err != nil {
 		return err
 	}
-	opts := front.API()
-	opts.Run = more.Run
-	if more.Apply != nil {
-		if err := more.Apply(&opts); err != nil {
-			return err
-		}
+	opts, err := more.API(front.API())
+	if err != nil {
+		return err
 	}
 	served, err := newServed(c, opts, more.Fixtures...)
 	if err != nil {

@@ -1,7 +1,6 @@
 package cluster
 
 import (
-	"context"
 	"io"
 	"net/http"
 	"slices"
@@ -9,7 +8,6 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
-	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/klog/v2"
 
 	"github.com/kubecoord/kubecoord/httpapi"
@@ -17,8 +15,6 @@ import (
 	"github.com/kubecoord/kubecoord/store"
 	"github.com/kubecoord/kubecoord/store/clock"
 	"github.com/kubecoord/kubecoord/store/kube/cluster"
-	"github.com/kubecoord/kubecoord/store/kube/crd"
-	"github.com/kubecoord/kubecoord/store/kube/scheme"
 )
 
 // newServer returns a server in memory that does what a kube-apiserver does, with RBAC, and the two controllers if asked. Nil is
@@ -27,25 +23,19 @@ func newServer(t *testing.T, controllers bool, c clock.Clock) *httpapi.API {
 	t.Helper()
 	klog.LogToStderr(false) // upstream's webhooks log each failure
 	klog.SetOutput(io.Discard)
-	all, err := scheme.Kinds(clientgoscheme.Scheme, scheme.Options{})
-	require.NoError(t, err)
 	bearers := httpapi.BearerTokens(map[string]httpapi.User{"nobody-token": {Name: "nobody", UID: "nobody-uid", Groups: []string{"guests"}}})
-	options := httpapi.Options{
-		Kinds: append(all, crd.Definitions()),
-		Run:   []func(context.Context, *httpapi.API){crd.Run},
-		Authenticate: func(r *http.Request) (httpapi.User, bool) {
-			if r.Header.Get("Authorization") == "" {
-				return httpapi.User{Name: "admin", UID: "admin-uid", Groups: []string{"system:masters"}}, true
-			}
-			return bearers(r)
-		},
-	}
 	does := cluster.Options{
 		Namespaces: true, Service: true, Webhooks: true, Policies: true, Disruptions: true, Reviews: true, RBAC: true,
 		GarbageCollection: controllers, NamespaceDeletion: controllers,
 		Tokens: cluster.Tokens{Issuer: "https://127.0.0.1:8443/"},
 	}
-	require.NoError(t, does.Apply(&options))
+	options, err := does.API(httpapi.Options{Authenticate: func(r *http.Request) (httpapi.User, bool) {
+		if r.Header.Get("Authorization") == "" {
+			return httpapi.User{Name: "admin", UID: "admin-uid", Groups: []string{"system:masters"}}, true
+		}
+		return bearers(r)
+	}})
+	require.NoError(t, err)
 	st := store.New(store.Options{Clock: c})
 	t.Cleanup(st.Close)
 	api := httpapi.New(st, options)

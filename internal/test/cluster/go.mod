@@ -6,7 +6,6 @@ require (
 	github.com/kubecoord/kubecoord v0.0.0
 	github.com/kubecoord/kubecoord/store/kube v0.0.0
 	github.com/stretchr/testify v1.12.1
-	k8s.io/client-go v0.37.2
 	k8s.io/klog/v2 v2.140.0
 )
 
@@ -91,6 +90,7 @@ require (
 	k8s.io/apiextensions-apiserver v0.37.2 // indirect
 	k8s.io/apimachinery v0.37.2 // indirect
 	k8s.io/apiserver v0.37.2 // indirect
+	k8s.io/client-go v0.37.2 // indirect
 	k8s.io/component-base v0.37.2 // indirect
 	k8s.io/component-helpers v0.37.2 // indirect
 	k8s.io/kube-openapi v0.0.0-20260721132016-d427ff9ee9ad // indirect

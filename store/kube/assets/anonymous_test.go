@@ -46,7 +46,6 @@ func TestAnonymousIsNotAllowedAll(t *testing.T) {
 		s.api.ServeHTTP(w, httptest.NewRequest("GET", "/api/v1/pods", nil))
 		assert.Equal(t, row.code, w.Code, "%v: %s", row.args, w.Body)
 		s.api.Close()
-		s.store.Close()
 		klog.Flush()
 		klog.SetOutput(io.Discard)
 		klog.LogToStderr(true)
@@ -86,6 +85,5 @@ func TestUnknownCredentialsAreNotAnonymous(t *testing.T) {
 		s.api.ServeHTTP(w, r)
 		assert.Equal(t, row.code, w.Code, "%v: %s", row, w.Body)
 		s.api.Close()
-		s.store.Close()
 	}
 }

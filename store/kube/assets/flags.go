@@ -1,23 +1,14 @@
 package main
 
 import (
-	_ "embed"
 	"fmt"
 	"io"
-	"net"
 	"slices"
-	"strconv"
-	"strings"
-	"time"
 
 	"github.com/spf13/pflag"
-	cliflag "k8s.io/component-base/cli/flag"
-)
 
-// apiserverTable has the flags of kube-apiserver.
-//
-//go:embed apiserver.txt
-var apiserverTable string
+	"github.com/kubecoord/kubecoord/store/kube/internal/controlplane"
+)
 
 // effective returns the flags that have an effect here, with a sentence for --help.
 func effective() map[string]string {
@@ -58,30 +49,11 @@ func effective() map[string]string {
 	}
 }
 
-// row is a flag of the table.
-type row struct {
-	name, kind, value string
-	hidden            bool
-}
-
-func rows() (out []row) {
-	for line := range strings.Lines(apiserverTable) {
-		if f := strings.Fields(line); f[0] != "#" {
-			out = append(out, row{f[0], f[1], strings.TrimPrefix(f[2], "-"), len(f) > 3})
-		}
-	}
-	return out
-}
-
-// apiserverFlags returns the flags of a kube-apiserver.
+// apiserverFlags returns the flags of a kube-apiserver, with the texts of --help.
 func apiserverFlags() (*pflag.FlagSet, error) {
-	fs := pflag.NewFlagSet("kube-apiserver", pflag.ContinueOnError)
-	fs.SortFlags = true
-	for _, r := range rows() {
-		if err := r.add(fs); err != nil {
-			return nil, fmt.Errorf("flag --%s: %w", r.name, err)
-		}
-		fs.Lookup(r.name).Hidden = r.hidden
+	fs, err := controlplane.Flags()
+	if err != nil {
+		return nil, err
 	}
 	fs.BoolP("help", "h", false, "help for kube-apiserver")
 	fs.String("version", "false", "--version, --version=raw prints version information and quits")
@@ -91,80 +63,6 @@ func apiserverFlags() (*pflag.FlagSet, error) {
 	}
 	return fs, nil
 }
-
-// add adds the flag with its type, whose errors are those of kube-apiserver.
-func (r row) add(fs *pflag.FlagSet) (err error) {
-	switch r.kind {
-	case "bool":
-		fs.Bool(r.name, r.value == "true", "")
-	case "string":
-		fs.String(r.name, r.value, "")
-	case "int", "int64":
-		var n int64
-		n, err = strconv.ParseInt(r.value, 10, 64)
-		fs.Int64(r.name, n, "")
-	case "uint":
-		var n uint64
-		n, err = strconv.ParseUint(r.value, 10, 32)
-		fs.Uint(r.name, uint(n), "")
-	case "float32", "float64":
-		var n float64
-		n, err = strconv.ParseFloat(r.value, 64)
-		fs.Float64(r.name, n, "")
-	case "duration":
-		var d time.Duration
-		d, err = time.ParseDuration(r.value)
-		fs.Duration(r.name, d, "")
-	case "ip":
-		fs.IP(r.name, net.ParseIP(r.value), "")
-	case "stringSlice":
-		var values []string
-		if r.value != "" {
-			values = strings.Split(strings.Trim(r.value, "[]"), ",")
-		}
-		fs.StringSlice(r.name, values, "")
-	case "stringArray":
-		fs.StringArray(r.name, nil, "")
-	case "int32Slice":
-		fs.Int32Slice(r.name, nil, "")
-	case "stringToString":
-		fs.StringToString(r.name, nil, "")
-	case "mapStringString":
-		fs.Var(cliflag.NewMapStringString(new(map[string]string)), r.name, "")
-	case "Level":
-		fs.VarP(&number{}, r.name, "v", "")
-	default:
-		fs.Var(&text{r.kind, r.value}, r.name, "")
-	}
-	return err
-}
-
-// text is a value of a type whose syntax is not checked.
-type text struct{ kind, value string }
-
-// String returns the value.
-func (t *text) String() string { return t.value }
-
-// Set changes the value.
-func (t *text) Set(s string) error { t.value = s; return nil }
-
-// Type returns the name of the type.
-func (t *text) Type() string { return t.kind }
-
-// number is the level of the log.
-type number struct{ value uint64 }
-
-// String returns the value.
-func (n *number) String() string { return strconv.FormatUint(n.value, 10) }
-
-// Set changes the value.
-func (n *number) Set(s string) (err error) {
-	n.value, err = strconv.ParseUint(s, 10, 31)
-	return err
-}
-
-// Type returns the name of the type.
-func (n *number) Type() string { return "Level" }
 
 // idle returns the flags that are set and have no effect.
 func idle(fs *pflag.FlagSet) (names []string) {

@@ -23,12 +23,15 @@ import (
 	"testing"
 	"time"
 
+	"github.com/spf13/pflag"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/util/keyutil"
 
-	"github.com/kubecoord/kubecoord/store/kube/scheme"
+	"github.com/kubecoord/kubecoord/httpapi"
+	"github.com/kubecoord/kubecoord/store"
+	"github.com/kubecoord/kubecoord/store/kube/cluster"
+	"github.com/kubecoord/kubecoord/store/kube/internal/controlplane"
 )
 
 // TestMain acts as the command where the test binary has the name of a server.
@@ -142,13 +145,15 @@ func TestHelpNamesEachFlagAtTheBeginOfALine(t *testing.T) {
 	var out, errs bytes.Buffer
 	require.Zero(t, apiserver([]string{"--help"}, &out, &errs))
 	assert.Empty(t, errs.String())
-	for _, r := range rows() {
-		if want := "--" + r.name + " "; r.hidden {
+	fs, err := controlplane.Flags()
+	require.NoError(t, err)
+	fs.VisitAll(func(f *pflag.Flag) {
+		if want := "--" + f.Name + " "; f.Hidden {
 			assert.NotContains(t, out.String(), want)
 		} else {
 			assert.Regexp(t, `(?m)^\s*(-v, )?`+want, out.String())
 		}
-	}
+	})
 	assert.NotRegexp(t, `(?m)^\s*--insecure-port\b`, out.String())
 	require.Zero(t, etcd([]string{"--help"}, &out, &errs))
 	assert.Regexp(t, `(?m)^\s*--unsafe-no-fsync\b`, errs.String())
@@ -200,15 +205,10 @@ func TestTokensOfEachKeyAreKnown(t *testing.T) {
 }
 
 func TestRuntimeConfigTakesKindsAway(t *testing.T) {
-	all, err := scheme.Kinds(clientgoscheme.Scheme, scheme.Options{})
-	require.NoError(t, err)
 	has := func(resource string, config map[string]string) bool {
-		for _, k := range enabled(config, all) {
-			if k.Registered().GroupResource().String() == resource {
-				return true
-			}
-		}
-		return false
+		kinds, err := cluster.Options{Serves: options{served: config}.serves}.API(httpapi.Options{})
+		require.NoError(t, err)
+		return slices.ContainsFunc(kinds.Kinds, func(k store.AnyKind) bool { return k.Registered().GroupResource().String() == resource })
 	}
 	assert.True(t, has("deployments.apps", nil))
 	assert.False(t, has("deployments.apps", map[string]string{"apps/v1": "false"}))
@@ -217,6 +217,8 @@ func TestRuntimeConfigTakesKindsAway(t *testing.T) {
 	assert.False(t, has("pods", map[string]string{"api/all": "false", "apps/v1": ""}))
 	assert.True(t, has("deployments.apps", map[string]string{"api/all": "false", "apps/v1": ""}))
 	assert.True(t, has("deployments.apps", map[string]string{"apps/v1": "false", "apps/v1/deployments": "true"}))
+	assert.True(t, has("customresourcedefinitions.apiextensions.k8s.io", nil))
+	assert.False(t, has("customresourcedefinitions.apiextensions.k8s.io", map[string]string{"apiextensions.k8s.io/v1": "false"}))
 }
 
 func TestEtcdAnswersHealthChecksOnly(t *testing.T) {

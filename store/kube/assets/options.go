@@ -34,11 +34,10 @@ type options struct {
 	noHTTP2                    bool
 	streams                    int64
 
-	clientCAFile, tokenFile string
-	anonymous               bool
-	rules                   controlplane.Rules
-	tokens                  cluster.Tokens
-	served                  map[string]string // --runtime-config
+	clients controlplane.Authentication
+	rules   controlplane.Rules
+	tokens  cluster.Tokens
+	served  map[string]string // --runtime-config
 
 	reads, writes                int64
 	requestTimeout, shutdownWait time.Duration
@@ -47,20 +46,20 @@ type options struct {
 // readOptions returns what the flags say, and what is wrong with them, by the texts of kube-apiserver.
 func readOptions(fs *pflag.FlagSet) (o options, problems []error) {
 	refuse := func(format string, args ...any) { problems = append(problems, fmt.Errorf(format, args...)) }
-	o.etcd = get(fs, fs.GetStringSlice, "etcd-servers")
+	o.etcd = controlplane.Get(fs.GetStringSlice, "etcd-servers")
 	if len(o.etcd) == 0 {
 		refuse("--etcd-servers must be specified")
 	}
-	o.port = get(fs, fs.GetInt64, "secure-port")
+	o.port = controlplane.Get(fs.GetInt64, "secure-port")
 	if o.port < 1 || o.port > 65535 {
 		refuse("--secure-port %d must be between 1 and 65535, inclusive. It cannot be turned off with 0", o.port)
 	}
-	o.address = get(fs, fs.GetIP, "bind-address")
+	o.address = controlplane.Get(fs.GetIP, "bind-address")
 	if !o.address.IsLoopback() {
 		refuse("--bind-address %s is not an address of the loopback: this server is for tests, and has no other", o.address)
 	}
 	o.advertise = net.ParseIP(fs.Lookup("advertise-address").Value.String()) // nil if it is not set
-	ranges := get(fs, fs.GetString, "service-cluster-ip-range")
+	ranges := controlplane.Get(fs.GetString, "service-cluster-ip-range")
 	if ranges == "" {
 		ranges = "10.0.0.0/24"
 	}
@@ -72,59 +71,43 @@ func readOptions(fs *pflag.FlagSet) (o options, problems []error) {
 			o.serviceRange = network
 		}
 	}
-	o.certDir, o.certFile, o.keyFile = get(fs, fs.GetString, "cert-dir"), get(fs, fs.GetString, "tls-cert-file"), get(fs, fs.GetString, "tls-private-key-file")
+	o.certDir, o.certFile, o.keyFile = controlplane.Get(fs.GetString, "cert-dir"), controlplane.Get(fs.GetString, "tls-cert-file"), controlplane.Get(fs.GetString, "tls-private-key-file")
 	problems = append(problems, o.readTLS(fs)...)
-	o.clientCAFile, o.tokenFile = get(fs, fs.GetString, "client-ca-file"), get(fs, fs.GetString, "token-auth-file")
-	o.rules = controlplane.Rules{
-		Modes:    get(fs, fs.GetStringSlice, "authorization-mode"),
-		Enabled:  slices.Concat(get(fs, fs.GetStringSlice, "admission-control"), get(fs, fs.GetStringSlice, "enable-admission-plugins")),
-		Disabled: get(fs, fs.GetStringSlice, "disable-admission-plugins"),
-	}
-	o.rules.Modes = slices.DeleteFunc(o.rules.Modes, func(mode string) bool { return mode == "" })
-	if err := o.rules.Check(); err != nil {
+	var err error
+	if o.clients, o.rules, err = controlplane.Access(fs, func(text string) { klog.Warning(text) }); err != nil {
 		problems = append(problems, err)
 	}
 	for _, name := range []string{"authorization-config", "authentication-config"} {
-		if get(fs, fs.GetString, name) != "" {
+		if controlplane.Get(fs.GetString, name) != "" {
 			refuse("--%s is not served here: requests would be allowed that it refuses", name)
 		}
 	}
-	o.anonymous = o.rules.Anonymous(get(fs, fs.GetBool, "anonymous-auth"), func(text string) { klog.Warning(text) })
 	problems = append(problems, o.readServiceAccounts(fs)...)
 	o.served = map[string]string{}
 	if m, is := fs.Lookup("runtime-config").Value.(*cliflag.MapStringString); is && *m.Map != nil {
 		o.served = *m.Map
 	}
 	problems = append(problems, checkServed(o.served)...)
-	o.reads, o.writes = get(fs, fs.GetInt64, "max-requests-inflight"), get(fs, fs.GetInt64, "max-mutating-requests-inflight")
-	o.requestTimeout, o.shutdownWait = get(fs, fs.GetDuration, "request-timeout"), get(fs, fs.GetDuration, "shutdown-delay-duration")
+	o.reads, o.writes = controlplane.Get(fs.GetInt64, "max-requests-inflight"), controlplane.Get(fs.GetInt64, "max-mutating-requests-inflight")
+	o.requestTimeout, o.shutdownWait = controlplane.Get(fs.GetDuration, "request-timeout"), controlplane.Get(fs.GetDuration, "shutdown-delay-duration")
 	if o.requestTimeout < 0 {
 		refuse("--request-timeout can not be negative value")
 	}
 	return o, problems
 }
 
-// get returns the value of a flag of the table.
-func get[T any](fs *pflag.FlagSet, by func(string) (T, error), name string) T {
-	v, err := by(name)
-	if err != nil {
-		panic(fmt.Sprintf("the table of flags has another type: %v", err))
-	}
-	return v
-}
-
 func (o *options) readTLS(fs *pflag.FlagSet) (problems []error) {
-	version, err := cliflag.TLSVersion(get(fs, fs.GetString, "tls-min-version"))
+	version, err := cliflag.TLSVersion(controlplane.Get(fs.GetString, "tls-min-version"))
 	if err != nil {
 		problems = append(problems, err)
 	}
-	suites, err := cliflag.TLSCipherSuites(get(fs, fs.GetStringSlice, "tls-cipher-suites"))
+	suites, err := cliflag.TLSCipherSuites(controlplane.Get(fs.GetStringSlice, "tls-cipher-suites"))
 	if err != nil {
 		problems = append(problems, err)
 	}
 	// The authenticator verifies client certificates: a wrong one is answered 401, as by kube-apiserver.
 	o.tls = &tls.Config{MinVersion: version, CipherSuites: suites, ClientAuth: tls.RequestClientCert}
-	o.noHTTP2, o.streams = get(fs, fs.GetBool, "disable-http2-serving"), get(fs, fs.GetInt64, "http2-max-streams-per-connection")
+	o.noHTTP2, o.streams = controlplane.Get(fs.GetBool, "disable-http2-serving"), controlplane.Get(fs.GetInt64, "http2-max-streams-per-connection")
 	if (o.certFile == "") != (o.keyFile == "") {
 		problems = append(problems, errors.New("missing filename for serving cert"))
 	}
@@ -133,8 +116,8 @@ func (o *options) readTLS(fs *pflag.FlagSet) (problems []error) {
 
 // readServiceAccounts reads the keys of tokens.
 func (o *options) readServiceAccounts(fs *pflag.FlagSet) (problems []error) {
-	issuers, keys := get(fs, fs.GetStringArray, "service-account-issuer"), get(fs, fs.GetStringArray, "service-account-key-file")
-	signing := get(fs, fs.GetString, "service-account-signing-key-file")
+	issuers, keys := controlplane.Get(fs.GetStringArray, "service-account-issuer"), controlplane.Get(fs.GetStringArray, "service-account-key-file")
+	signing := controlplane.Get(fs.GetString, "service-account-signing-key-file")
 	if len(issuers) == 0 || issuers[0] == "" {
 		problems = append(problems, errors.New("service-account-issuer is a required flag"))
 	}
@@ -148,8 +131,8 @@ func (o *options) readServiceAccounts(fs *pflag.FlagSet) (problems []error) {
 		return problems
 	}
 	o.tokens = cluster.Tokens{
-		Issuer: issuers[0], Issuers: issuers[1:], Audiences: get(fs, fs.GetStringSlice, "api-audiences"),
-		MaxExpiration: get(fs, fs.GetDuration, "service-account-max-token-expiration"),
+		Issuer: issuers[0], Issuers: issuers[1:], Audiences: controlplane.Get(fs.GetStringSlice, "api-audiences"),
+		MaxExpiration: controlplane.Get(fs.GetDuration, "service-account-max-token-expiration"),
 	}
 	key, err := keyutil.PrivateKeyFromFile(signing)
 	if err != nil {

@@ -14,15 +14,11 @@ import (
 	"sync/atomic"
 	"time"
 
-	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/klog/v2"
 
 	"github.com/kubecoord/kubecoord/httpapi"
-	"github.com/kubecoord/kubecoord/store"
 	"github.com/kubecoord/kubecoord/store/kube/cluster"
-	"github.com/kubecoord/kubecoord/store/kube/crd"
 	"github.com/kubecoord/kubecoord/store/kube/internal/controlplane"
-	"github.com/kubecoord/kubecoord/store/kube/scheme"
 )
 
 // storageTimeout is how long kube-apiserver waits for etcd at its start.
@@ -32,8 +28,7 @@ const storageTimeout = 20 * time.Second
 type server struct {
 	opts   options
 	http   *http.Server
-	api    *httpapi.API
-	store  *store.Store
+	api    *cluster.Server
 	active connections
 	ending atomic.Bool // a signal has come: /readyz fails
 }
@@ -46,35 +41,25 @@ func (o options) newServer() (*server, error) {
 		return nil, err
 	}
 	o.tls.Certificates = []tls.Certificate{certificate}
-	users, err := o.authenticator()
+	users, err := o.clients.Authenticator()
 	if err != nil {
 		return nil, err
 	}
-	builtin, err := scheme.Kinds(clientgoscheme.Scheme, scheme.Options{})
-	if err != nil {
-		return nil, err
-	}
-	opts := httpapi.Options{
-		Kinds:        enabled(o.served, append(builtin, crd.Definitions())),
-		Run:          []func(context.Context, *httpapi.API){crd.Run},
+	does := o.rules.Cluster(cluster.Options{Tokens: o.tokens})
+	does.Serves = o.serves
+	if s.api, err = cluster.New(does, httpapi.Options{
 		Authenticate: users, Authorize: o.rules.Authorizer(),
 		RequestTimeout: o.requestTimeout, Reads: int(o.reads), Writes: int(o.writes),
 		Checks: s.checks(),
-	}
-	does := o.rules.Cluster(cluster.Options{Tokens: o.tokens})
-	if err := does.Apply(&opts); err != nil {
+	}); err != nil {
 		return nil, err
 	}
 	klog.Infof("Loaded %d admission controller(s) successfully in the following order: %v", len(o.rules.Running()), o.rules.Running())
-	s.store = store.New(store.Options{})
-	s.api = httpapi.New(s.store, opts)
 	s.http = &http.Server{
 		Handler: s.api, TLSConfig: o.tls, ReadHeaderTimeout: 32 * time.Second, IdleTimeout: 90 * time.Second,
-		ConnState: s.active.note,
-		ErrorLog:  log.New(io.Discard, "", 0), // clients that end a handshake
-		ConnContext: func(ctx context.Context, conn net.Conn) context.Context {
-			return controlplane.Remember(httpapi.ConnContext(ctx, conn))
-		},
+		ConnState:   s.active.note,
+		ErrorLog:    log.New(io.Discard, "", 0), // clients that end a handshake
+		ConnContext: controlplane.ConnContext,
 	}
 	if o.streams > 0 {
 		s.http.HTTP2 = &http.HTTP2Config{MaxConcurrentStreams: int(o.streams)}
@@ -84,36 +69,6 @@ func (o options) newServer() (*server, error) {
 		s.http.Protocols.SetHTTP1(true)
 	}
 	return s, nil
-}
-
-// authenticator returns the user of a request: by its client certificate, its token, or system:anonymous.
-func (o options) authenticator() (httpapi.Authenticator, error) {
-	var certificates *controlplane.Certificates
-	if o.clientCAFile != "" {
-		var err error
-		if certificates, err = controlplane.ReadCertificates(o.clientCAFile); err != nil {
-			return nil, err
-		}
-	}
-	tokens := map[string]httpapi.User{}
-	if o.tokenFile != "" {
-		var err error
-		if tokens, err = controlplane.ReadTokens(o.tokenFile); err != nil {
-			return nil, err
-		}
-	}
-	byToken := httpapi.BearerTokens(tokens)
-	return func(r *http.Request) (httpapi.User, bool) {
-		hasCertificate := r.TLS != nil && len(r.TLS.PeerCertificates) > 0
-		if u, ok := certificates.User(r); ok {
-			return u, true
-		}
-		if u, ok := byToken(r); ok {
-			return u, true
-		}
-		anonymous := httpapi.User{Name: "system:anonymous", Groups: []string{"system:unauthenticated"}}
-		return anonymous, o.anonymous && r.Header.Get("Authorization") == "" && (!hasCertificate || certificates == nil)
-	}, nil
 }
 
 // checks returns the health checks that this server has of those of kube-apiserver, by their names.
@@ -172,7 +127,6 @@ func (s *server) awaitEtcd(ctx context.Context) error {
 
 // run serves until ctx ends, and then ends watches, requests and connections in this order.
 func (s *server) run(ctx context.Context) error {
-	defer s.store.Close()
 	defer s.api.Close()
 	if err := s.awaitEtcd(ctx); err != nil {
 		return err
@@ -198,7 +152,7 @@ func (s *server) run(ctx context.Context) error {
 	// Shutdown alone waits a second for each connection of HTTP/2 after its last request.
 	closed := make(chan struct{})
 	s.http.RegisterOnShutdown(func() {
-		s.api.Close() // ends watches
+		s.api.API.Close() // ends watches
 		close(closed)
 	})
 	go func() { _ = s.http.Shutdown(ending) }()

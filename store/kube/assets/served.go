@@ -8,8 +8,6 @@ import (
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
-
-	"github.com/kubecoord/kubecoord/store"
 )
 
 // checkServed refuses values of --runtime-config that kube-apiserver refuses (upstream: apiserver, server/options/api_enablement.go
@@ -40,31 +38,18 @@ func checkServed(config map[string]string) (problems []error) {
 	return problems
 }
 
-// enabled returns the kinds that --runtime-config leaves: all that have a version that is not taken away.
-func enabled(config map[string]string, all []store.AnyKind) []store.AnyKind {
-	return slices.DeleteFunc(slices.Clone(all), func(k store.AnyKind) bool {
-		kind := k.Registered()
-		for _, v := range kind.Info().Versions {
-			if serves(config, kind.GroupResource().Group, v.Name, kind.GroupResource().Resource) {
-				return false
-			}
-		}
-		return true
-	})
-}
-
-// serves reports whether a resource of a version is served. The nearest key decides; group "" is written as v1 alone.
-func serves(config map[string]string, group, version, resource string) bool {
-	gv := strings.TrimPrefix(group+"/"+version, "/")
+// serves reports whether --runtime-config leaves a resource. The nearest key decides; group "" is written as v1 alone.
+func (o options) serves(r schema.GroupVersionResource) bool {
+	gv := r.GroupVersion().String()
 	stage := "api/ga"
 	switch {
-	case strings.Contains(version, "alpha"):
+	case strings.Contains(r.Version, "alpha"):
 		stage = "api/alpha"
-	case strings.Contains(version, "beta"):
+	case strings.Contains(r.Version, "beta"):
 		stage = "api/beta"
 	}
-	for _, key := range []string{gv + "/" + resource, gv, stage, "api/all"} {
-		if value, set := config[key]; set {
+	for _, key := range []string{gv + "/" + r.Resource, gv, stage, "api/all"} {
+		if value, set := o.served[key]; set {
 			on, err := strconv.ParseBool(value)
 			return value == "" || err == nil && on
 		}

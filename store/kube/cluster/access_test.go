@@ -24,7 +24,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
-	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
 
 	"github.com/kubecoord/kubecoord/httpapi"
@@ -32,7 +31,6 @@ import (
 	"github.com/kubecoord/kubecoord/store"
 	"github.com/kubecoord/kubecoord/store/clock"
 	"github.com/kubecoord/kubecoord/store/kube/cluster"
-	"github.com/kubecoord/kubecoord/store/kube/scheme"
 )
 
 // users has the tokens of the tests' users.
@@ -43,13 +41,12 @@ func users() httpapi.Authenticator {
 	})
 }
 
-// serve returns a server with the kinds of client-go and the options.
+// serve returns a server with the options.
 func serve(t testing.TB, o cluster.Options, api apitest.Options) *apitest.API {
 	t.Helper()
-	kinds, err := scheme.Kinds(clientgoscheme.Scheme, scheme.Options{})
+	var err error
+	api.API, err = o.API(api.API)
 	require.NoError(t, err)
-	api.API.Kinds = append(kinds, api.API.Kinds...)
-	require.NoError(t, o.Apply(&api.API))
 	return apitest.New(t, api)
 }
 
@@ -482,14 +479,10 @@ func BenchmarkRBAC(b *testing.B) {
 func BenchmarkStart(b *testing.B) {
 	for _, on := range []bool{false, true} {
 		b.Run(fmt.Sprintf("rbac=%t", on), func(b *testing.B) {
-			kinds, err := scheme.Kinds(clientgoscheme.Scheme, scheme.Options{})
-			require.NoError(b, err)
 			for b.Loop() {
-				options := httpapi.Options{Kinds: kinds}
-				require.NoError(b, cluster.Options{Reviews: true, RBAC: on}.Apply(&options))
-				st := store.New(store.Options{})
-				httpapi.New(st, options).Close()
-				st.Close()
+				s, err := cluster.New(cluster.Options{Reviews: true, RBAC: on}, httpapi.Options{})
+				require.NoError(b, err)
+				s.Close()
 			}
 		})
 	}

@@ -3,39 +3,31 @@ package cluster_test
 import (
 	"context"
 	"fmt"
+	"strings"
 
+	authenticationv1 "k8s.io/api/authentication/v1"
 	authorizationv1 "k8s.io/api/authorization/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/kubernetes"
-	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
-
-	authenticationv1 "k8s.io/api/authentication/v1"
 
 	"github.com/kubecoord/kubecoord/httpapi"
 	"github.com/kubecoord/kubecoord/store"
 	"github.com/kubecoord/kubecoord/store/kube/cluster"
-	"github.com/kubecoord/kubecoord/store/kube/scheme"
 )
 
-// A server that enforces RBAC, as the administrator, a user and a ServiceAccount see it.
-func ExampleOptions_Apply() {
+// A server of all kinds that enforces RBAC, as the administrator, a user and a ServiceAccount see it.
+func ExampleNew() {
 	ctx := context.Background()
-	kinds, err := scheme.Kinds(clientgoscheme.Scheme, scheme.Options{})
+	server, err := cluster.New(cluster.Options{Reviews: true, RBAC: true}, httpapi.Options{})
 	if err != nil {
 		panic(err)
 	}
-	options := httpapi.Options{Kinds: kinds}
-	if err := (cluster.Options{Reviews: true, RBAC: true}).Apply(&options); err != nil {
-		panic(err)
-	}
-	st := store.New(store.Options{})
-	defer st.Close()
-	api := httpapi.New(st, options)
-	defer api.Close()
+	defer server.Close()
 
-	config := &rest.Config{Host: "http://example", Transport: api.Transport()}
+	config := &rest.Config{Host: "http://example", Transport: server.Transport()}
 	admin := kubernetes.NewForConfigOrDie(config)
 	asJane := rest.CopyConfig(config)
 	asJane.Impersonate = rest.ImpersonationConfig{UserName: "jane"}
@@ -65,20 +57,13 @@ func ExampleOptions_Apply() {
 // What a kube-apiserver with nothing beside it does: it has namespaces, refuses objects in others, and enforces policies and webhooks.
 func ExampleBare() {
 	ctx := context.Background()
-	kinds, err := scheme.Kinds(clientgoscheme.Scheme, scheme.Options{})
+	server, err := cluster.New(cluster.Bare(), httpapi.Options{})
 	if err != nil {
 		panic(err)
 	}
-	options := httpapi.Options{Kinds: kinds}
-	if err := cluster.Bare().Apply(&options); err != nil {
-		panic(err)
-	}
-	st := store.New(store.Options{})
-	defer st.Close()
-	api := httpapi.New(st, options)
-	defer api.Close()
+	defer server.Close()
 
-	client := kubernetes.NewForConfigOrDie(&rest.Config{Host: "http://example", Transport: api.Transport()})
+	client := kubernetes.NewForConfigOrDie(&rest.Config{Host: "http://example", Transport: server.Transport()})
 	namespaces, err := client.CoreV1().Namespaces().List(ctx, metav1.ListOptions{})
 	for _, ns := range namespaces.Items {
 		fmt.Println(ns.Name, ns.Status.Phase)
@@ -95,4 +80,43 @@ func ExampleBare() {
 	// kube-system Active
 	// <nil>
 	// namespaces "absent" not found
+}
+
+// A server with a store that the program has made, and fewer kinds: those of the group apps, and what they need.
+func ExampleOptions_API() {
+	does := cluster.Bare()
+	does.Serves = func(r schema.GroupVersionResource) bool { return r.Group == "apps" }
+	options, err := does.API(httpapi.Options{})
+	if err != nil {
+		panic(err)
+	}
+	st := store.New(store.Options{HistoryBytes: 1 << 20})
+	defer st.Close()
+	api := httpapi.New(st, options)
+	defer api.Close()
+
+	client := kubernetes.NewForConfigOrDie(&rest.Config{Host: "http://example", Transport: api.Transport()})
+	for _, version := range []string{"v1", "apps/v1", "batch/v1"} {
+		list, err := client.Discovery().ServerResourcesForGroupVersion(version)
+		if err != nil {
+			fmt.Println(version, err)
+			continue
+		}
+		for _, r := range list.APIResources {
+			if !strings.Contains(r.Name, "/") {
+				fmt.Println(version, r.Name)
+			}
+		}
+	}
+
+	// Output:
+	// v1 endpoints
+	// v1 namespaces
+	// v1 services
+	// apps/v1 controllerrevisions
+	// apps/v1 daemonsets
+	// apps/v1 deployments
+	// apps/v1 replicasets
+	// apps/v1 statefulsets
+	// batch/v1 the server could not find the requested resource
 }

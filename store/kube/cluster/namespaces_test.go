@@ -1,7 +1,6 @@
 package cluster_test
 
 import (
-	"context"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -9,24 +8,19 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
-	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
 
 	"github.com/kubecoord/kubecoord/httpapi"
 	"github.com/kubecoord/kubecoord/httpapi/apitest"
 	"github.com/kubecoord/kubecoord/store/fixture"
 	"github.com/kubecoord/kubecoord/store/kube/cluster"
-	"github.com/kubecoord/kubecoord/store/kube/crd"
-	"github.com/kubecoord/kubecoord/store/kube/scheme"
 )
 
-// newServer returns an API with the kinds of client-go that does what o says.
+// newServer returns an API that does what o says.
 func newServer(t *testing.T, o cluster.Options, fixtures ...fixture.Source) (*apitest.API, *kubernetes.Clientset) {
 	t.Helper()
-	kinds, err := scheme.Kinds(clientgoscheme.Scheme, scheme.Options{})
+	options, err := o.API(httpapi.Options{})
 	require.NoError(t, err)
-	options := httpapi.Options{Kinds: append(kinds, crd.Definitions()), Run: []func(context.Context, *httpapi.API){crd.Run}}
-	require.NoError(t, o.Apply(&options))
 	api := apitest.New(t, apitest.Options{API: options, Fixtures: fixtures})
 	return api, clientOf(t, api)
 }

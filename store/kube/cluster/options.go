@@ -1,5 +1,8 @@
-// Package cluster has what a server of Kubernetes does beside keeping objects: namespaces, admission, reviews, tokens, and
-// two controllers. Each is a field of Options, and off in the zero value.
+// Package cluster makes an API server of Kubernetes: all kinds, CustomResourceDefinitions, and what a server does beside keeping
+// objects, which is namespaces, admission, reviews, tokens, and two controllers. Each of these is a field of Options, and off in the
+// zero value.
+//
+// [New] returns a server in memory; [Options.API] the options of an API for a test or for a store on etcd.
 //
 // There is no scheduler, no kubelet, and no controller that makes Pods of a Deployment: kwok has these.
 package cluster
@@ -7,10 +10,16 @@ package cluster
 import (
 	"context"
 	"net"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// Options say what a server does. The zero value does nothing.
+// Options say what a server serves and does. The zero value serves all built-in kinds and CustomResourceDefinitions, with the kinds
+// that these define, and does nothing beside keeping their objects.
 type Options struct {
+	// Serves, if not nil, reports whether a resource is served: of a built-in kind, or CustomResourceDefinitions. A kind of which one
+	// version is served has all of them. Kinds that another option needs are served in any case.
+	Serves func(schema.GroupVersionResource) bool
 	// Namespaces makes the namespaces default, kube-system, kube-public and kube-node-lease, and refuses objects in
 	// namespaces that do not exist, or that are deleted, as the admission plugin NamespaceLifecycle.
 	Namespaces bool
@@ -21,7 +30,7 @@ type Options struct {
 	ServicePort int
 	// Webhooks calls the admission webhooks of the MutatingWebhookConfigurations and ValidatingWebhookConfigurations.
 	Webhooks bool
-	// Dial connects to admission webhooks, and to conversion webhooks if crd.Run serves their definitions. Nil means TCP. The address of
+	// Dial connects to admission webhooks, and to conversion webhooks. Nil means TCP. The address of
 	// a service is its cluster IP if its writer set one, or the address of an endpoint in an EndpointSlice. Else Dial gets the name
 	// NAME.NAMESPACE.svc:PORT, and without Dial the call fails.
 	Dial func(ctx context.Context, network, address string) (net.Conn, error)

@@ -12,11 +12,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/kubecoord/kubecoord/httpapi"
 	"github.com/kubecoord/kubecoord/httpapi/apitest"
-	"github.com/kubecoord/kubecoord/store"
 	"github.com/kubecoord/kubecoord/store/kube/cluster"
-	"github.com/kubecoord/kubecoord/store/kube/crd"
 )
 
 // TestServicesOfWebhooksAreResolved calls an admission webhook and a conversion webhook by service.
@@ -58,9 +55,7 @@ func TestServicesOfWebhooksAreResolved(t *testing.T) {
 						return nil, errors.New("dialed " + address)
 					}
 				}
-				api := serve(t, o, apitest.Options{API: httpapi.Options{
-					Kinds: []store.AnyKind{crd.Definitions()}, Run: []func(context.Context, *httpapi.API){crd.Run},
-				}})
+				api := serve(t, o, apitest.Options{})
 				post := func(path, body string) (int, string) {
 					t.Helper()
 					return do(t, api, request{method: http.MethodPost, path: path, body: body})

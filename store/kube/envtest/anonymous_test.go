@@ -83,3 +83,28 @@ func TestUnknownCredentialsAreNotAnonymous(t *testing.T) {
 	_, err = client.Discovery().ServerVersion()
 	assert.NoError(t, err)
 }
+
+// A flag of kube-apiserver has its type, also where it has no effect. Flags that kube-apiserver no longer has are passed over.
+func TestFlagsHaveTheTypesOfKubeAPIServer(t *testing.T) {
+	for flag, want := range map[string]string{
+		"anonymous-auth":   `invalid argument "x" for "--anonymous-auth" flag: strconv.ParseBool: parsing "x": invalid syntax`,
+		"audit-log-maxage": `invalid argument "x" for "--audit-log-maxage" flag: strconv.ParseInt: parsing "x": invalid syntax`,
+		"feature-gates":    "",
+		"insecure-port":    "",
+		"no-such-flag":     "",
+	} {
+		var errs bytes.Buffer
+		env := &envtest.Environment{InProcess: true}
+		env.ControlPlane.GetAPIServer().Err = &errs
+		env.ControlPlane.GetAPIServer().Configure().Set(flag, "x")
+		_, err := env.Start()
+		if want == "" {
+			assert.NoError(t, err, flag)
+		} else {
+			assert.ErrorContains(t, err, want)
+		}
+		assert.Equal(t, flag != "anonymous-auth" && flag != "insecure-port",
+			strings.Contains(errs.String(), "envtest: the flag --"+flag+" has no effect in this server\n"), "%s: %s", flag, &errs)
+		assert.NoError(t, env.Stop())
+	}
+}

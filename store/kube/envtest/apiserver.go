@@ -1,7 +1,6 @@
 package envtest
 
 import (
-	"context"
 	"crypto/tls"
 	"errors"
 	"fmt"
@@ -19,7 +18,6 @@ import (
 	"github.com/kubecoord/kubecoord/httpapi"
 	"github.com/kubecoord/kubecoord/httpapi/apitest"
 	"github.com/kubecoord/kubecoord/store/kube/cluster"
-	"github.com/kubecoord/kubecoord/store/kube/crd"
 	"github.com/kubecoord/kubecoord/store/kube/internal/controlplane"
 )
 
@@ -138,26 +136,20 @@ func (s *APIServer) prepareFlags() (flags, error) {
 
 // serve starts the API, and serves it at the listener, if there is one.
 func (s *APIServer) serve(listener net.Listener, f flags) error {
-	authn, err := newAuthenticator(f)
+	userOf, err := authenticator(f.clients)
 	if err != nil {
 		return err
 	}
 	opts := s.door.options
-	builtin, err := builtinKinds()
-	if err != nil {
-		return err
-	}
-	opts.API.Kinds = append(append(builtin[:len(builtin):len(builtin)], crd.Definitions()), opts.API.Kinds...)
-	opts.API.Run = append(opts.API.Run[:len(opts.API.Run):len(opts.API.Run)], crd.Run)
 	if own := opts.API.Authenticate; own != nil {
-		opts.API.Authenticate = httpapi.AnyOf(own, authn.user)
+		opts.API.Authenticate = httpapi.AnyOf(own, userOf)
 	} else {
-		opts.API.Authenticate = authn.user
+		opts.API.Authenticate = userOf
 	}
 	if authorize := f.rules.Authorizer(); authorize != nil {
 		opts.API.Authorize = authorize
 	}
-	if err := f.rules.Cluster(s.door.controllers).Apply(&opts.API); err != nil {
+	if opts.API, err = f.rules.Cluster(s.door.controllers).API(opts.API); err != nil {
 		return err
 	}
 	opts.Fixtures = nil // loaded when the definitions are there
@@ -175,26 +167,24 @@ func (s *APIServer) serve(listener net.Listener, f flags) error {
 	if listener == nil {
 		return nil
 	}
-	return r.listen(listener, s.CertDir, authn)
+	return r.listen(listener, s.CertDir, userOf)
 }
 
 // listen serves the API at a socket until the listener is closed.
-func (r *server) listen(listener net.Listener, certDir string, authn *authenticator) error {
+func (r *server) listen(listener net.Listener, certDir string, userOf httpapi.Authenticator) error {
 	cert, err := tls.LoadX509KeyPair(filepath.Join(certDir, "apiserver.crt"), filepath.Join(certDir, "apiserver.key"))
 	if err != nil {
 		return err
 	}
 	r.http = &http.Server{
-		Handler:  authn.named(r.api.Handler()),
+		Handler:  named(userOf, r.api.Handler()),
 		ErrorLog: log.New(io.Discard, "", 0), // faults cut connections
 		TLSConfig: &tls.Config{
 			Certificates: []tls.Certificate{cert}, MinVersion: tls.VersionTLS12,
 			// The Authenticator verifies the certificate: a wrong one is answered 401, as on a real server.
 			ClientAuth: tls.RequestClientCert,
 		},
-		ConnContext: func(ctx context.Context, conn net.Conn) context.Context {
-			return controlplane.Remember(httpapi.ConnContext(ctx, conn))
-		},
+		ConnContext: controlplane.ConnContext,
 	}
 	r.serving.Go(func() { _ = r.http.ServeTLS(listener, "", "") })
 	return nil

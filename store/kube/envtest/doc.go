@@ -30,7 +30,7 @@
 //   - client-ca-file, token-auth-file, anonymous-auth.
 //   - bind-address, secure-port.
 //
-// All others are accepted and do nothing: feature gates, runtime-config, audit, ServiceAccount and other admission plugins. With
+// All others are accepted, if their values have the right type, and do nothing: feature gates, runtime-config, audit, ServiceAccount and other admission plugins. With
 // AttachControlPlaneOutput they are named on standard error.
 //
 // # Differences

@@ -21,9 +21,7 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 
 	"github.com/kubecoord/kubecoord/httpapi/apitest"
-	"github.com/kubecoord/kubecoord/store"
 	"github.com/kubecoord/kubecoord/store/kube/cluster"
-	"github.com/kubecoord/kubecoord/store/kube/scheme"
 )
 
 // StartTimeout and StopTimeout are the timeouts, in seconds, of suites that name them. They have no effect here.
@@ -283,16 +281,6 @@ func loadConfig() (*rest.Config, error) {
 	}
 	return clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, &clientcmd.ConfigOverrides{}).ClientConfig()
 }
-
-// builtinKinds returns the kinds of client-go's scheme. Types that a program added to the scheme are not among them: as on a
-// real server, they are served by definitions.
-var builtinKinds = sync.OnceValues(func() ([]store.AnyKind, error) {
-	types := runtime.NewScheme()
-	if err := clientgoscheme.AddToScheme(types); err != nil {
-		return nil, err
-	}
-	return scheme.Kinds(types, scheme.Options{})
-})
 
 // sleepless removes the handler of errors that sleeps.
 var sleepless = sync.OnceFunc(func() {

@@ -2,6 +2,7 @@ package envtest
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -10,55 +11,46 @@ import (
 
 // flags are the flags of a kube-apiserver that have an effect.
 type flags struct {
-	clientCAFile, tokenAuthFile string
-	anonymous                   bool
-	rules                       controlplane.Rules
+	clients controlplane.Authentication
+	rules   controlplane.Rules
 }
 
 // readFlags returns the flags of a server over the defaults that envtest has, and says which have no effect.
 func readFlags(s *APIServer) (f flags, err error) {
-	defaults := map[string][]string{
-		"service-cluster-ip-range": {"10.0.0.0/24"}, "authorization-mode": {"RBAC"}, "disable-admission-plugins": {"ServiceAccount"},
-		"allow-privileged": nil, "cert-dir": nil, "bind-address": nil, "secure-port": nil, "etcd-servers": nil, "insecure-port": nil,
-		"advertise-address": nil, "service-account-issuer": nil, "service-account-key-file": nil, "service-account-signing-key-file": nil,
-	}
-	args := EmptyArguments()
-	for name, value := range s.Configure().values {
-		args.SetRaw(name, value)
-	}
+	// The flags that envtest sets itself are not read, nor are they reported.
+	own := strings.Fields(`service-cluster-ip-range allow-privileged cert-dir bind-address secure-port etcd-servers insecure-port
+		advertise-address service-account-issuer service-account-key-file service-account-signing-key-file`)
+	read := strings.Fields("client-ca-file token-auth-file anonymous-auth authorization-mode enable-admission-plugins disable-admission-plugins")
+	args := &Arguments{maps.Clone(s.Configure().values)}
 	rest, err := args.addTemplates(s.Args, s)
 	if err != nil {
 		return f, err
 	}
-	read := map[string]*string{"client-ca-file": &f.clientCAFile, "token-auth-file": &f.tokenAuthFile}
-	lists := map[string]*[]string{
-		"authorization-mode": &f.rules.Modes, "enable-admission-plugins": &f.rules.Enabled, "disable-admission-plugins": &f.rules.Disabled,
+	fs, err := controlplane.Flags()
+	if err != nil {
+		return f, err
 	}
-	anonymous := "true"
-	read["anonymous-auth"] = &anonymous
-	for name, field := range read {
-		if v := args.Get(name).Get(defaults[name]); len(v) > 0 {
-			*field = v[len(v)-1]
+	var known []string
+	for _, arg := range args.AsStrings(map[string][]string{"authorization-mode": {"RBAC"}, "disable-admission-plugins": {"ServiceAccount"}}) {
+		name, _, _ := strings.Cut(strings.TrimPrefix(arg, "--"), "=")
+		if fs.Lookup(name) != nil && !slices.Contains(own, name) {
+			known = append(known, arg)
 		}
-	}
-	for name, field := range lists {
-		for _, v := range args.Get(name).Get(defaults[name]) {
-			*field = append(*field, strings.Split(v, ",")...)
-		}
-	}
-	f.anonymous = f.rules.Anonymous(anonymous != "false", func(text string) {
-		if s.Err != nil {
-			fmt.Fprintf(s.Err, "envtest: %s\n", text)
-		}
-	})
-	for name := range args.values {
-		if _, known := defaults[name]; !known && read[name] == nil && lists[name] == nil {
+		if !slices.Contains(own, name) && !slices.Contains(read, name) {
 			rest = append(rest, "--"+name)
 		}
 	}
 	slices.Sort(rest)
-	s.report(rest)
-	return f, f.rules.Check()
+	s.report(slices.Compact(rest))
+	if err := fs.Parse(known); err != nil {
+		return f, err
+	}
+	f.clients, f.rules, err = controlplane.Access(fs, func(text string) {
+		if s.Err != nil {
+			fmt.Fprintf(s.Err, "envtest: %s\n", text)
+		}
+	})
+	return f, err
 }
 
 // report says which flags have no effect.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/x509"
 	"fmt"
+	"net"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -38,9 +39,9 @@ type connUser struct {
 	ok   bool
 }
 
-// Remember returns the context of a new connection, whose certificate is then verified once.
-func Remember(ctx context.Context) context.Context {
-	return context.WithValue(ctx, connKey{}, new(connUser))
+// ConnContext is for the field of http.Server with this name. The certificate of a connection is then verified once.
+func ConnContext(ctx context.Context, conn net.Conn) context.Context {
+	return context.WithValue(httpapi.ConnContext(ctx, conn), connKey{}, new(connUser))
 }
 
 // User returns the user of the client certificate of a request, which the TLS connection need not have verified (upstream:

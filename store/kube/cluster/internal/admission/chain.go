@@ -29,8 +29,8 @@ type Options struct {
 	Authorize httpapi.Authorizer
 	// Calls sends requests to webhooks. It is needed for Webhooks.
 	Calls *webhooks.Calls
-	// First and Last are called before and after the plugins.
-	First, Last []kinds.Admission
+	// Last, if not nil, is called after the plugins.
+	Last kinds.Admission
 }
 
 // Chain is the admission of one API. It implements kinds.Admission.
@@ -64,15 +64,14 @@ func New(api *httpapi.API, opts Options) *Chain {
 }
 
 // Admit implements kinds.Admission.
-func (c *Chain) Admit(ctx context.Context, a *kinds.Attributes) error {
-	return around(c.opts, func(own kinds.Admission) error { return own.Admit(ctx, a) }, func() error {
-		if c.opts.Namespaces {
-			if err := c.admitNamespace(ctx, a); err != nil {
-				return statusOf(err)
-			}
-		}
-		return statusOf(c.mutate(ctx, a))
-	})
+func (c *Chain) Admit(ctx context.Context, a *kinds.Attributes) (err error) {
+	if c.opts.Namespaces {
+		err = c.admitNamespace(ctx, a)
+	}
+	if err == nil {
+		err = c.mutate(ctx, a)
+	}
+	return c.last(err, func(last kinds.Admission) error { return last.Admit(ctx, a) })
 }
 
 // mutate calls the plugins that may change the object.
@@ -92,41 +91,35 @@ func (c *Chain) mutate(ctx context.Context, a *kinds.Attributes) error {
 }
 
 // Validate implements kinds.Admission.
-func (c *Chain) Validate(ctx context.Context, a *kinds.Attributes) error {
-	return around(c.opts, func(own kinds.Admission) error { return own.Validate(ctx, a) }, func() error {
-		if c.opts.Namespaces {
-			if err := c.checkAdminAccess(a); err != nil {
-				return statusOf(err)
-			}
-		}
-		chain := configured(c.validating)
-		if chain == nil {
-			return nil
-		}
-		attr, err := newAttributes(ctx, a)
-		if err != nil {
-			return err
-		}
-		return statusOf(chain.(admission.ValidationInterface).Validate(warnings(ctx, a), attr, attr.interfaces()))
-	})
+func (c *Chain) Validate(ctx context.Context, a *kinds.Attributes) (err error) {
+	if c.opts.Namespaces {
+		err = c.checkAdminAccess(a)
+	}
+	if err == nil {
+		err = c.validate(ctx, a)
+	}
+	return c.last(err, func(last kinds.Admission) error { return last.Validate(ctx, a) })
 }
 
-// around calls the plugins between the first and the last ones, until one refuses.
-func around(opts Options, call func(kinds.Admission) error, plugins func() error) error {
-	for _, own := range opts.First {
-		if err := call(own); err != nil {
-			return err
-		}
+// validate calls the plugins that may only refuse.
+func (c *Chain) validate(ctx context.Context, a *kinds.Attributes) error {
+	chain := configured(c.validating)
+	if chain == nil {
+		return nil
 	}
-	if err := plugins(); err != nil {
+	attr, err := newAttributes(ctx, a)
+	if err != nil {
 		return err
 	}
-	for _, own := range opts.Last {
-		if err := call(own); err != nil {
-			return err
-		}
+	return chain.(admission.ValidationInterface).Validate(warnings(ctx, a), attr, attr.interfaces())
+}
+
+// last calls the Admission after the plugins, unless one has refused.
+func (c *Chain) last(err error, call func(kinds.Admission) error) error {
+	if err == nil && c.opts.Last != nil {
+		return call(c.opts.Last)
 	}
-	return nil
+	return statusOf(err)
 }
 
 // configured returns the plugins that have something to do as one, or nil.

@@ -32,11 +32,11 @@ func newServer(t testing.TB, opts Options, more ...func(*apitest.Options)) *serv
 	s := &server{TB: t}
 	o := apitest.Options{API: httpapi.Options{
 		Kinds: append(all, crd.Definitions()), Run: []func(context.Context, *httpapi.API){crd.Run},
-		Admission: func(a *httpapi.API) httpapi.Admission {
+		Extend: func(a *httpapi.API, extended *httpapi.Options) {
 			opts.Calls = webhooks.New(webhooks.Options{Services: Services(a, false), Clock: a.Store().Clock()})
 			t.Cleanup(opts.Calls.Close)
 			s.chain = New(a, opts)
-			return s.chain
+			extended.Admission = s.chain
 		},
 	}}
 	for _, change := range more {

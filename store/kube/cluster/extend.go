@@ -1,0 +1,102 @@
+package cluster
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/kubecoord/kubecoord/httpapi"
+	"github.com/kubecoord/kubecoord/store/kube/cluster/internal/access"
+	"github.com/kubecoord/kubecoord/store/kube/cluster/internal/admission"
+	"github.com/kubecoord/kubecoord/store/kube/cluster/internal/collector"
+	"github.com/kubecoord/kubecoord/store/kube/cluster/internal/disruption"
+	"github.com/kubecoord/kubecoord/store/kube/cluster/internal/namespaces"
+	"github.com/kubecoord/kubecoord/store/kube/crd"
+	"github.com/kubecoord/kubecoord/store/kube/internal/webhooks"
+)
+
+// Tokens say how tokens of ServiceAccounts are signed and checked. The zero value signs with a key that is made with the first
+// token, which all forks of a server share.
+type Tokens = access.TokenOptions
+
+// defaultPort is the default of kube-apiserver's flag --secure-port.
+const defaultPort = 6443
+
+// bootstrapTime bounds how long an API that starts waits for a store on etcd.
+const bootstrapTime = 10 * time.Second
+
+// extend adds to one API what o says, before its first request.
+func (o Options) extend(a *httpapi.API, opts *httpapi.Options, tokens *access.Tokens) {
+	calls := o.calls(a, opts)
+	opts.Run = append(opts.Run, func(ctx context.Context, a *httpapi.API) { crd.Run(webhooks.With(ctx, calls), a) })
+	o.bootstrap(a, opts)
+	if o.GarbageCollection {
+		opts.Run = append(opts.Run, collector.Run)
+	}
+	if o.NamespaceDeletion {
+		opts.Run = append(opts.Run, namespaces.Delete)
+	}
+	if o.Disruptions {
+		disruption.Extend(a, opts)
+	}
+	last := o.access(a, opts, tokens)
+	if o.Namespaces || o.Policies || o.Webhooks || last != nil {
+		opts.Admission = admission.New(a, admission.Options{
+			Namespaces: o.Namespaces, Policies: o.Policies, Webhooks: o.Webhooks, Authorize: opts.Authorize, Calls: calls, Last: last,
+		})
+	}
+}
+
+// calls returns the Calls by which one API reaches its webhooks, or nil without Webhooks and Dial.
+func (o Options) calls(a *httpapi.API, opts *httpapi.Options) *webhooks.Calls {
+	if !o.Webhooks && o.Dial == nil {
+		return nil
+	}
+	calls := webhooks.New(webhooks.Options{Dial: o.Dial, Services: admission.Services(a, o.Dial != nil), Clock: a.Store().Clock()})
+	opts.Run = append(opts.Run, func(ctx context.Context, _ *httpapi.API) {
+		<-ctx.Done()
+		calls.Close()
+	})
+	return calls
+}
+
+// bootstrap makes the namespaces and the service.
+func (o Options) bootstrap(a *httpapi.API, opts *httpapi.Options) {
+	b := namespaces.Bootstrap{Namespaces: o.Namespaces}
+	if o.Service {
+		b.ServicePort = cmp.Or(o.ServicePort, defaultPort)
+	}
+	if b == (namespaces.Bootstrap{}) {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), bootstrapTime)
+	defer cancel()
+	if err := b.Make(ctx, a); err != nil {
+		opts.Checks = append(opts.Checks, check("start-system-namespaces-controller", func(ctx context.Context) error { return b.Make(ctx, a) }))
+	}
+	opts.Run = append(opts.Run, b.Run)
+}
+
+// access adds authentication and authorization. Its result refuses roles and bindings that give more than their writer has; it is
+// nil without RBAC.
+func (o Options) access(a *httpapi.API, opts *httpapi.Options, tokens *access.Tokens) httpapi.Admission {
+	if !o.Reviews && !o.RBAC {
+		return nil
+	}
+	s := access.Extend(a, opts, access.Options{RBAC: o.RBAC, Tokens: tokens})
+	if err := s.Bootstrap(context.Background()); err != nil {
+		opts.Checks = append(opts.Checks, check("rbac/bootstrap-roles", func(context.Context) error { return err }))
+	}
+	return s.Admission()
+}
+
+// check returns a health check with the name of a hook of kube-apiserver.
+func check(hook string, healthy func(context.Context) error) httpapi.HealthCheck {
+	return httpapi.HealthCheck{Name: "poststarthook/" + hook, Healthy: func(ctx context.Context) error {
+		if err := healthy(ctx); err != nil {
+			return fmt.Errorf("cluster: %w", err)
+		}
+		return nil
+	}}
+}

@@ -1,0 +1,113 @@
+package cluster
+
+import (
+	"fmt"
+	"slices"
+	"sync"
+
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+
+	"github.com/kubecoord/kubecoord/httpapi"
+	"github.com/kubecoord/kubecoord/internal/kinds"
+	"github.com/kubecoord/kubecoord/store"
+	"github.com/kubecoord/kubecoord/store/kube/cluster/internal/access"
+	"github.com/kubecoord/kubecoord/store/kube/crd"
+	"github.com/kubecoord/kubecoord/store/kube/scheme"
+	"github.com/kubecoord/kubecoord/store/meta"
+)
+
+// Server is an API server with a store in memory.
+type Server struct{ *httpapi.API }
+
+// New returns a server with the options of o.API(api). The caller must Close it.
+func New(o Options, api httpapi.Options) (*Server, error) {
+	api, err := o.API(api)
+	if err != nil {
+		return nil, err
+	}
+	return &Server{httpapi.New(store.New(store.Options{}), api)}, nil
+}
+
+// Close closes the API and its store.
+func (s *Server) Close() {
+	s.API.Close()
+	s.Store().Close()
+}
+
+// API returns the options of an API that serves all kinds and does what o says, for httpapi.New, apitest.New, or a store on etcd,
+// which needs the Kinds of the result. api has more kinds and the other options. Its Authenticate and Authorize are asked first. Its
+// Run must not have crd.Run, which the result calls. Each API that is made with the result has its own admission and controllers, and
+// so has each fork.
+func (o Options) API(api httpapi.Options) (httpapi.Options, error) {
+	var err error
+	if api.Kinds, err = o.kinds(api.Kinds); err != nil {
+		return httpapi.Options{}, fmt.Errorf("cluster: %w", err)
+	}
+	tokens, earlier := access.NewTokens(o.Tokens), api.Extend
+	api.Extend = func(a *httpapi.API, opts *httpapi.Options) {
+		if earlier != nil {
+			earlier(a, opts)
+		}
+		opts.Run, opts.Checks = slices.Clip(opts.Run), slices.Clip(opts.Checks)
+		o.extend(a, opts, tokens)
+	}
+	return api, nil
+}
+
+// kinds returns the kinds to serve: built-in ones, definitions, those in more, and the ones that have no objects.
+func (o Options) kinds(more []store.AnyKind) (out []store.AnyKind, err error) {
+	all, err := builtinKinds()
+	if err != nil {
+		return nil, err
+	}
+	needed := map[string]bool{"namespaces": o.Namespaces || o.Service || o.NamespaceDeletion, "services": o.Service}
+	for _, k := range append(slices.Clip(all), crd.Definitions()) {
+		if o.serves(k) || needed[resourceOf(k).String()] {
+			out = append(out, k)
+		}
+	}
+	var reviews []store.AnyKind
+	var account store.AnyKind
+	if o.Reviews {
+		if reviews, account, err = scheme.Reviews(); err != nil {
+			return nil, err
+		}
+	}
+	for _, k := range slices.Concat(more, reviews) {
+		if indexOf(out, k) < 0 {
+			out = append(out, k)
+		}
+	}
+	if account != nil {
+		if i := indexOf(out, account); i >= 0 {
+			out[i] = account // which has tokens
+		}
+	}
+	return out, nil
+}
+
+// serves reports whether Serves accepts a version of a kind.
+func (o Options) serves(k store.AnyKind) bool {
+	return o.Serves == nil || slices.ContainsFunc(k.Registered().Info().Versions, func(v kinds.VersionInfo) bool {
+		gr := resourceOf(k)
+		return o.Serves(schema.GroupVersionResource{Group: gr.Group, Version: v.Name, Resource: gr.Resource})
+	})
+}
+
+func resourceOf(k store.AnyKind) meta.GroupResource { return k.Registered().GroupResource() }
+
+// indexOf returns the index of the kind with the resource of k, or -1.
+func indexOf(all []store.AnyKind, k store.AnyKind) int {
+	return slices.IndexFunc(all, func(have store.AnyKind) bool { return resourceOf(have) == resourceOf(k) })
+}
+
+// builtinKinds returns the kinds of client-go's scheme. Types that a program has added to that scheme are not among them.
+var builtinKinds = sync.OnceValues(func() ([]store.AnyKind, error) {
+	types := runtime.NewScheme()
+	if err := clientgoscheme.AddToScheme(types); err != nil {
+		return nil, err
+	}
+	return scheme.Kinds(types, scheme.Options{})
+})
