@@ -6,7 +6,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/kubecoord/kubecoord/internal/registry"
 	"github.com/kubecoord/kubecoord/lease"
 	"github.com/kubecoord/kubecoord/store"
 	"github.com/kubecoord/kubecoord/store/meta"
@@ -44,11 +43,11 @@ func BenchmarkElectFromCold(b *testing.B) {
 							}
 						}
 					}
-					before := (*registry.Store)(st).ResourceVersion()
+					before := st.Registry().ResourceVersion()
 					b.StartTimer()
 					e.Run(ctx)
 					b.StopTimer()
-					writes += int((*registry.Store)(st).ResourceVersion() - before)
+					writes += int(st.Registry().ResourceVersion() - before)
 					st.Close()
 					b.StartTimer()
 				}

@@ -92,7 +92,7 @@ func TestV1alpha1ConvertsThereAndBack(t *testing.T) {
 }
 
 func TestV1alpha1SharesNoMemoryWithTheStoredObject(t *testing.T) {
-	r := (*registry.Store)(store.New(store.Options{})).Resource(Kind().Registered())
+	r := store.New(store.Options{}).Registry().Resource(Kind().Registered())
 	it, err := r.Create(t.Context(), &LeaseCandidate{
 		ObjectMeta: meta.ObjectMeta{Name: "a", Labels: map[string]string{"k": "v"}},
 		Spec: LeaseCandidateSpec{
@@ -192,7 +192,7 @@ func TestStoreKeepsTheList(t *testing.T) {
 const alpha1 = 2
 
 func TestVersionsSeeEachOthersWrites(t *testing.T) {
-	r := (*registry.Store)(store.New(store.Options{})).Resource(Kind().Registered())
+	r := store.New(store.Options{}).Registry().Resource(Kind().Registered())
 	put := func(list ...lease.CoordinatedLeaseStrategy) *registry.Item {
 		t.Helper()
 		req := registry.Request{Namespace: "ns", Name: "a", Version: alpha1}

@@ -4,17 +4,15 @@ import (
 	"cmp"
 	"context"
 	"slices"
+	"strconv"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/google/btree"
-	"golang.org/x/sync/errgroup"
 
 	"github.com/kubecoord/kubecoord/internal/kinds"
 	"github.com/kubecoord/kubecoord/internal/registry"
 	"github.com/kubecoord/kubecoord/lease"
-	"github.com/kubecoord/kubecoord/watch"
 )
 
 // namespacedName is the name of a Lease or of a LeaseCandidate.
@@ -23,15 +21,15 @@ type namespacedName struct{ namespace, name string }
 func keyOf(it *registry.Item) namespacedName { return namespacedName{it.Namespace(), it.Name()} }
 
 // elections is the state of a running Coordinator: one election for each Lease that has candidates
-// or a preferredHolder. Only one goroutine uses it, except for wantsLease.
+// or a preferredHolder. Only one goroutine uses it.
 type elections struct {
 	*Coordinator
 	ctx      context.Context // of run
-	mu       sync.RWMutex    // held to change byLease; the goroutine reads it without
 	byLease  map[namespacedName]*election
 	entrants map[namespacedName]*entrant // by the name of the candidate
 	queue    *btree.BTreeG[*election]    // elections that are due at a time, in its order
 	touched  []*election                 // elections that have changed
+	listed   uint64                      // the version of the last list, which has all changes up to it
 }
 
 func newElections(c *Coordinator) *elections {
@@ -43,37 +41,10 @@ func newElections(c *Coordinator) *elections {
 	}
 }
 
-// run elects until the context ends, even if others do too.
+// run elects until the context ends, even if others do too: it takes the next step of each election that has changed
+// or is due. It first applies all changes that are ready, so that an election with many changes takes one step.
 func (s *elections) run(ctx context.Context) error {
-	g, ctx := errgroup.WithContext(ctx)
 	s.ctx = ctx
-	changes := make(chan func())
-	g.Go(func() error { return s.watch(Kind().Registered(), nil, s.applyCandidates, changes) })
-	g.Go(func() error { return s.watch(lease.Kind().Registered(), s.wantsLease, s.applyLeases, changes) })
-	g.Go(func() error { return s.elect(changes) })
-	return g.Wait()
-}
-
-// watch sends the changes of all objects of a kind to the goroutine of elect. wants is as in
-// registry.WatchOptions.
-func (s *elections) watch(kind *kinds.Kind, wants func(*registry.Item) bool, apply func(registry.Update), changes chan<- func()) error {
-	for n, err := range s.st.Resource(kind).Follow(s.ctx, wants) {
-		if err != nil {
-			return err
-		}
-		n.Events = slices.Clone(n.Events) // Follow reuses the slice
-		select {
-		case changes <- func() { apply(n) }:
-		case <-s.ctx.Done():
-			return s.ctx.Err()
-		}
-	}
-	panic("unreachable: the last element is an error")
-}
-
-// elect takes the next step of each election that has changed or is due. It first applies all
-// changes that are ready, so that an election with many changes takes one step.
-func (s *elections) elect(changes <-chan func()) error {
 	due := make(chan struct{}, 1)
 	timer := s.clock.AfterFunc(time.Hour, func() {
 		select {
@@ -82,25 +53,79 @@ func (s *elections) elect(changes <-chan func()) error {
 		}
 	})
 	defer timer.Stop()
-	for {
-		select {
-		case apply := <-changes:
-			apply()
-			continue
-		default:
+	for feed, rang := s.st.Feed(), false; ; {
+		if err := s.apply(feed.Poll()); err != nil {
+			return err
 		}
-		s.settle()
-		if next, ok := s.queue.Min(); ok {
-			timer.Reset(next.due.Sub(s.clock.Now()))
+		if rang || len(s.touched) > 0 { // most renewals of Leases concern no election
+			s.settle()
+			if next, ok := s.queue.Min(); ok {
+				timer.Reset(next.due.Sub(s.clock.Now()))
+			}
 		}
+		rang = false
 		select {
-		case apply := <-changes:
-			apply()
+		case <-feed.WakeUp():
 		case <-due: // perhaps by the time of an earlier election
-		case <-s.ctx.Done():
-			return s.ctx.Err()
+			rang = true
+		case <-ctx.Done():
+		}
+		if err := ctx.Err(); err != nil {
+			return err
 		}
 	}
+}
+
+// apply applies what a registry.Feed returns.
+func (s *elections) apply(changes []registry.ObjectChange, relist bool, err error) error {
+	if relist && err == nil {
+		err = s.relist()
+	}
+	for _, c := range changes {
+		switch {
+		case c.Version <= s.listed:
+		case c.Resource.Kind == Kind().Registered():
+			s.changeCandidate(c)
+		case c.Resource.Kind == lease.Kind().Registered():
+			s.changeLease(c)
+		}
+	}
+	return err
+}
+
+// relist applies the whole state.
+func (s *elections) relist() error {
+	listed, version, err := s.list(Kind().Registered(), func(it *registry.Item) { s.applyCandidate(it.Wire(0).(*LeaseCandidate)) })
+	if err != nil {
+		return err
+	}
+	for p := range s.entrants {
+		if !listed[p] {
+			s.leave(p)
+		}
+	}
+	s.listed = version
+	listed, _, err = s.list(lease.Kind().Registered(), s.applyLease)
+	for p, e := range s.byLease {
+		if !listed[p] { // it was deleted
+			e.lookUp()
+		}
+	}
+	return err
+}
+
+// list calls apply with all objects of a kind, and returns their names and the version of the list.
+func (s *elections) list(kind *kinds.Kind, apply func(*registry.Item)) (listed map[namespacedName]bool, version uint64, err error) {
+	l, err := s.st.Resource(kind).List(s.ctx, registry.ListOptions{})
+	if err != nil {
+		return nil, 0, err
+	}
+	listed = make(map[namespacedName]bool, len(l.Items))
+	for _, it := range l.Items {
+		listed[keyOf(it)] = true
+		apply(it)
+	}
+	return listed, l.ResourceVersion, nil
 }
 
 // settle takes a step of each election that is due or has changed, until nothing changes.
@@ -121,9 +146,7 @@ func (s *elections) settle() {
 		case !e.due.IsZero():
 			s.queue.ReplaceOrInsert(e)
 		case !e.touched: // it has no candidates: each of them is due at some time
-			s.mu.Lock()
 			delete(s.byLease, e.namespacedName)
-			s.mu.Unlock()
 		}
 	}
 }
@@ -140,35 +163,18 @@ func (s *elections) election(p namespacedName) *election {
 	e := s.byLease[p]
 	if e == nil {
 		e = &election{elections: s, namespacedName: p}
-		s.mu.Lock()
 		s.byLease[p] = e
-		s.mu.Unlock()
 		e.lookUp()
 	}
 	return e
 }
 
-// applyCandidates applies changes of candidates.
-func (s *elections) applyCandidates(n registry.Update) {
-	if n.Relisted {
-		listed := make(map[namespacedName]bool, len(n.All))
-		for _, it := range n.All {
-			listed[keyOf(it)] = true
-			s.applyCandidate(it.Wire(0).(*LeaseCandidate))
-		}
-		for p := range s.entrants {
-			if !listed[p] {
-				s.leave(p)
-			}
-		}
-	}
-	for _, ev := range n.Events {
-		switch ev.Type {
-		case watch.Deleted:
-			s.leave(keyOf(ev.Item))
-		case watch.Added, watch.Modified:
-			s.applyCandidate(ev.Item.Wire(0).(*LeaseCandidate))
-		}
+// changeCandidate applies a change of a candidate.
+func (s *elections) changeCandidate(c registry.ObjectChange) {
+	if c.New != nil {
+		s.applyCandidate(c.New.Wire(0).(*LeaseCandidate))
+	} else {
+		s.leave(keyOf(c.Old))
 	}
 }
 
@@ -220,23 +226,12 @@ func (s *elections) leave(p namespacedName) {
 	}
 }
 
-// applyLeases applies changes of Leases. A list may lack Leases that were deleted.
-func (s *elections) applyLeases(n registry.Update) {
-	if n.Relisted {
-		for _, e := range s.byLease {
-			e.lookUp()
-		}
-	}
-	for _, it := range n.All {
-		s.applyLease(it)
-	}
-	for _, ev := range n.Events {
-		switch e := s.byLease[keyOf(ev.Item)]; {
-		case ev.Type == watch.Deleted && e != nil:
-			e.applyLease(nil, ev.Item.ResourceVersion())
-		case ev.Type == watch.Added || ev.Type == watch.Modified:
-			s.applyLease(ev.Item)
-		}
+// changeLease applies a change of a Lease.
+func (s *elections) changeLease(c registry.ObjectChange) {
+	if c.New != nil {
+		s.applyLease(c.New)
+	} else if e := s.byLease[keyOf(c.Old)]; e != nil {
+		e.applyLease(nil, strconv.FormatUint(c.Version, 10))
 	}
 }
 
@@ -248,18 +243,6 @@ func (s *elections) applyLease(it *registry.Item) {
 	case preferredHolder(it.Stored().(*lease.Lease)) != "":
 		s.election(keyOf(it))
 	}
-}
-
-// wantsLease reports whether the state of a Lease concerns an election. Writers of Leases call it, so
-// that not each renewal wakes the Coordinator. A new election is added before its Lease is read: if
-// wantsLease does not find it, the read comes after the write.
-func (s *elections) wantsLease(it *registry.Item) bool {
-	if preferredHolder(it.Stored().(*lease.Lease)) != "" {
-		return true
-	}
-	s.mu.RLock()
-	defer s.mu.RUnlock()
-	return s.byLease[keyOf(it)] != nil
 }
 
 // skew is the clock that the Coordinator waits by minus the clock of the times in objects.

@@ -3,7 +3,6 @@ package candidate
 import (
 	"context"
 	"math"
-	"runtime"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -143,11 +142,49 @@ func TestListIsTheWholeState(t *testing.T) {
 	require.NotNil(t, k.lease)
 	_, err = c.leases.Delete(t.Context(), "ns", "main", store.DeleteOptions{})
 	require.NoError(t, err)
-	c.applyLeases(registry.Update{Relisted: true})
+	_, err = candidates.Delete(t.Context(), "ns", "a", store.DeleteOptions{})
+	require.NoError(t, err)
+	_, err = candidates.Create(t.Context(), offer("b", "1.0.0", "1.0.0"), store.CreateOptions{})
+	require.NoError(t, err)
+	require.NoError(t, c.relist())
 	assert.Nil(t, k.lease)
-	c.applyCandidates(registry.Update{Relisted: true})
+	assert.Nil(t, k.entrant("a"))
+	assert.NotNil(t, k.entrant("b"))
+	_, err = candidates.Delete(t.Context(), "ns", "b", store.DeleteOptions{})
+	require.NoError(t, err)
+	require.NoError(t, c.relist())
 	assert.Empty(t, k.entrants)
 	assert.Empty(t, c.entrants)
+}
+
+// A list may have changes that the feed returns after it.
+func TestChangesThatAListHasChangeNothing(t *testing.T) {
+	c, candidates := newTestCoordinator(t, CoordinatorOptions{})
+	feed := c.st.Feed()
+	_, relist, err := feed.Poll()
+	require.NoError(t, err)
+	require.True(t, relist)
+	for _, version := range []string{"1.0.0", "2.0.0"} { // the first one is deleted
+		candidates.Delete(t.Context(), "ns", "a", store.DeleteOptions{})
+		_, err := candidates.Create(t.Context(), offer("a", version, "1.0.0"), store.CreateOptions{})
+		require.NoError(t, err)
+		c.leases.Delete(t.Context(), "ns", "main", store.DeleteOptions{})
+		_, err = c.leases.Create(t.Context(), held(version), store.CreateOptions{})
+		require.NoError(t, err)
+	}
+	require.NoError(t, c.relist())
+	k := c.mainElection()
+	c.settle()
+	a, l := k.entrant("a"), k.lease
+	changes, relist, err := feed.Poll()
+	require.NoError(t, err)
+	require.False(t, relist)
+	require.Len(t, changes, 6)
+	for _, change := range changes {
+		require.NoError(t, c.apply([]registry.ObjectChange{change}, false, nil))
+		assert.Same(t, l, k.lease)
+		assert.Same(t, a, k.entrant("a"))
+	}
 }
 
 func TestCandidateThatIsCreatedAgainIsANewOne(t *testing.T) {
@@ -322,69 +359,6 @@ func TestContestIsKnownBeforeItsLeaseIsRead(t *testing.T) {
 	}}
 	c.election(p)
 	assert.NotZero(t, reads)
-}
-
-func TestWritersAndTheCoordinatorShareTheContests(t *testing.T) {
-	c, _ := newTestCoordinator(t, CoordinatorOptions{})
-	leases := c.st.Resource(lease.Kind().Registered())
-	it, err := leases.Create(t.Context(), &lease.Lease{ObjectMeta: meta.ObjectMeta{Namespace: "ns", Name: "main"}}, registry.Request{Namespace: "ns"})
-	require.NoError(t, err)
-	waits := func(lock, unlock, call func()) {
-		lock()
-		done := make(chan struct{})
-		go func() {
-			defer close(done)
-			call()
-		}()
-		for range 1000 {
-			runtime.Gosched()
-		}
-		select {
-		case <-done:
-			assert.Fail(t, "it did not lock")
-		default:
-		}
-		unlock()
-		<-done
-	}
-	waits(c.mu.Lock, c.mu.Unlock, func() { c.wantsLease(it) })
-	waits(c.mu.RLock, c.mu.RUnlock, func() { c.election(namespacedName{"ns", "main"}) })
-	waits(c.mu.RLock, c.mu.RUnlock, func() { c.settle() })
-	assert.Empty(t, c.byLease)
-}
-
-func TestWatchSendsCopiesOfTheChanges(t *testing.T) {
-	in(t, func(t *testing.T) {
-		c, candidates := newTestCoordinator(t, CoordinatorOptions{})
-		ctx, cancel := context.WithCancel(t.Context())
-		c.ctx = ctx
-		changes, done := make(chan func()), make(chan error, 1)
-		var seen []registry.Update
-		go func() {
-			done <- c.watch(Kind().Registered(), nil, func(n registry.Update) { seen = append(seen, n) }, changes)
-		}()
-		create := func(name string) {
-			_, err := candidates.Create(t.Context(), offer(name, "1.0.0", "1.0.0"), store.CreateOptions{})
-			require.NoError(t, err)
-		}
-		(<-changes)()
-		assert.True(t, seen[0].Relisted)
-		create("a")
-		a := <-changes
-		create("b")
-		b := <-changes
-		a()
-		b()
-		for i, name := range []string{"a", "b"} {
-			require.Len(t, seen[i+1].Events, 1)
-			assert.Equal(t, name, seen[i+1].Events[0].Item.Name())
-		}
-
-		create("c")
-		synctest.Wait() // nobody receives it
-		cancel()
-		assert.ErrorIs(t, <-done, context.Canceled)
-	})
 }
 
 // A preferredHolder without candidates asks the holder to make way for nobody.

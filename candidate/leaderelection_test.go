@@ -9,7 +9,6 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/kubecoord/kubecoord/internal/registry"
 	"github.com/kubecoord/kubecoord/lease"
 	"github.com/kubecoord/kubecoord/store"
 	"github.com/kubecoord/kubecoord/store/clock"
@@ -118,7 +117,7 @@ func TestCoordinatorWithAnIdentityEndsWhenItCannotDecide(t *testing.T) {
 		require.NoError(t, err)
 		closed := store.New(store.Options{})
 		closed.Close()
-		e.st = (*registry.Store)(closed) // it can still renew its Lease
+		e.st = closed.Registry() // it can still renew its Lease
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
 		assert.ErrorIs(t, e.Run(ctx), store.ErrClosed)
@@ -152,11 +151,7 @@ func TestCoordinatorLeavesNoTimer(t *testing.T) {
 	cancel()
 	for _, end := range []func(e *Coordinator) error{
 		func(e *Coordinator) error { return e.pause(ctx) },
-		func(e *Coordinator) error {
-			s := newElections(e)
-			s.ctx = ctx
-			return s.elect(nil)
-		},
+		func(e *Coordinator) error { return newElections(e).run(ctx) },
 	} {
 		e, err := NewCoordinator(store.New(store.Options{}), CoordinatorOptions{})
 		require.NoError(t, err)

@@ -103,20 +103,20 @@ func TestAdmissionIsAskedAboutEachWrite(t *testing.T) {
 		name, method, path, body, contentType string
 		want                                  []string
 	}{
-		{"create", "POST", "", fleet, "", both("CREATE fleets Fleet default/d CreateOptions object")},
-		{"dry run", "POST", "?dryRun=All", strings.Replace(fleet, `"d"`, `"e"`, 1), "", both("CREATE fleets Fleet default/e CreateOptions object dry")},
-		{"invalid", "POST", "", `{"metadata":{"name":"i"},"spec":{"port":-1}}`, "", []string{"admit CREATE fleets Fleet default/i CreateOptions object"}},
-		{"update", "PUT", "/d", strings.Replace(fleet, `"replicas":1`, `"replicas":2`, 1), "", both("UPDATE fleets Fleet default/d UpdateOptions object old")},
-		{"update of nothing", "PATCH", "/d", `{}`, mergePatch, both("UPDATE fleets Fleet default/d UpdateOptions object old")},
-		{"status", "PUT", "/d/status", `{"metadata":{"name":"d"},"status":{"note":"n"}}`, "", both("UPDATE fleets/status Fleet default/d UpdateOptions object old")},
-		{"restricted write", "PATCH", "/d/port", `{"spec":{"port":1}}`, mergePatch, both("UPDATE fleets/port Fleet default/d UpdateOptions object old")},
-		{"scale", "PATCH", "/d/scale", `{"spec":{"replicas":3}}`, mergePatch, both("UPDATE fleets/scale Scale default/d UpdateOptions object old")},
-		{"apply that creates", "PATCH", "/n?fieldManager=m", `{"apiVersion":"example.com/v1","kind":"Fleet","metadata":{"name":"n"}}`, apply, both("CREATE fleets Fleet default/n CreateOptions object")},
-		{"binding", "POST", "/d/binding", `{"metadata":{"name":"d"},"harbour":"h"}`, "", both("CREATE fleets/binding Order default/d CreateOptions object")},
-		{"token", "POST", "/d/token", `{"metadata":{"name":"d"},"harbour":"h"}`, "", both("CREATE fleets/token Order default/d CreateOptions object")},
+		{"create", "POST", "", fleet, "", both("CREATE fleets Fleet default/d WriteOptions object")},
+		{"dry run", "POST", "?dryRun=All", strings.Replace(fleet, `"d"`, `"e"`, 1), "", both("CREATE fleets Fleet default/e WriteOptions object dry")},
+		{"invalid", "POST", "", `{"metadata":{"name":"i"},"spec":{"port":-1}}`, "", []string{"admit CREATE fleets Fleet default/i WriteOptions object"}},
+		{"update", "PUT", "/d", strings.Replace(fleet, `"replicas":1`, `"replicas":2`, 1), "", both("UPDATE fleets Fleet default/d WriteOptions object old")},
+		{"update of nothing", "PATCH", "/d", `{}`, mergePatch, both("UPDATE fleets Fleet default/d WriteOptions object old")},
+		{"status", "PUT", "/d/status", `{"metadata":{"name":"d"},"status":{"note":"n"}}`, "", both("UPDATE fleets/status Fleet default/d WriteOptions object old")},
+		{"restricted write", "PATCH", "/d/port", `{"spec":{"port":1}}`, mergePatch, both("UPDATE fleets/port Fleet default/d WriteOptions object old")},
+		{"scale", "PATCH", "/d/scale", `{"spec":{"replicas":3}}`, mergePatch, both("UPDATE fleets/scale Scale default/d WriteOptions object old")},
+		{"apply that creates", "PATCH", "/n?fieldManager=m", `{"apiVersion":"example.com/v1","kind":"Fleet","metadata":{"name":"n"}}`, apply, both("CREATE fleets Fleet default/n WriteOptions object")},
+		{"binding", "POST", "/d/binding", `{"metadata":{"name":"d"},"harbour":"h"}`, "", both("CREATE fleets/binding Order default/d WriteOptions object")},
+		{"token", "POST", "/d/token", `{"metadata":{"name":"d"},"harbour":"h"}`, "", both("CREATE fleets/token Order default/d WriteOptions object")},
 		{"missing", "PATCH", "/m", `{}`, mergePatch, nil},
 		{"delete", "DELETE", "/n", "", "", both("DELETE fleets Fleet default/n DeleteOptions old")},
-		{"eviction", "POST", "/d/eviction", `{"metadata":{"name":"d"}}`, "", both("CREATE fleets/eviction Order default/d CreateOptions object")},
+		{"eviction", "POST", "/d/eviction", `{"metadata":{"name":"d"}}`, "", both("CREATE fleets/eviction Order default/d WriteOptions object")},
 	} {
 		answer := s.do(t, step.method, fleets+step.path, step.body, "Content-Type", step.contentType)
 		assert.Equal(t, step.want, a.taken(), "%s: %d %s", step.name, answer.Code, answer.Body)
@@ -136,8 +136,8 @@ func TestAdmissionOfAGeneratedName(t *testing.T) {
 	s, a := newAdmittingServer(t)
 	made := s.must(t, "POST", fleets, `{"metadata":{"generateName":"g-"}}`)
 	assert.Equal(t, []string{
-		"admit CREATE fleets Fleet default/ CreateOptions object",
-		"validate CREATE fleets Fleet default/" + made.at("metadata", "name").(string) + " CreateOptions object",
+		"admit CREATE fleets Fleet default/ WriteOptions object",
+		"validate CREATE fleets Fleet default/" + made.at("metadata", "name").(string) + " WriteOptions object",
 	}, a.taken())
 }
 
@@ -206,7 +206,7 @@ func TestAdmissionSeesTheUser(t *testing.T) {
 		o.Authenticate = func(*http.Request) (httpapi.User, bool) { return httpapi.User{Name: "jane", UID: "7"}, true }
 	})
 	s.must(t, "POST", fleets, `{"metadata":{"name":"d"}}`)
-	assert.Equal(t, "admit CREATE fleets Fleet default/d CreateOptions object jane 7", a.taken()[0])
+	assert.Equal(t, "admit CREATE fleets Fleet default/d WriteOptions object jane 7", a.taken()[0])
 }
 
 // Writes of the Go API are asked about as the ones of requests, by the user of their context.
@@ -224,13 +224,13 @@ func TestAdmissionOfTheGoAPI(t *testing.T) {
 	both := func(call string) []string {
 		return []string{"admit " + call + " jane 7", "validate " + call + " jane 7"}
 	}
-	update := both("UPDATE leases Lease default/a UpdateOptions object old")
+	update := both("UPDATE leases Lease default/a WriteOptions object old")
 	for _, step := range []struct {
 		name string
 		do   func() error
 		want []string
 	}{
-		{"create", func() error { _, err := leases.Create(ctx, newLease("a"), store.CreateOptions{}); return err }, both("CREATE leases Lease default/a CreateOptions object")},
+		{"create", func() error { _, err := leases.Create(ctx, newLease("a"), store.CreateOptions{}); return err }, both("CREATE leases Lease default/a WriteOptions object")},
 		{"update", func() error {
 			l, err := leases.Get(ctx, "default", "a")
 			if err == nil {
@@ -249,7 +249,7 @@ func TestAdmissionOfTheGoAPI(t *testing.T) {
 		{"apply", func() error {
 			_, err := leases.Apply(ctx, newLease("b"), store.ApplyOptions{FieldManager: "m"})
 			return err
-		}, both("CREATE leases Lease default/b CreateOptions object")},
+		}, both("CREATE leases Lease default/b WriteOptions object")},
 		{"dry run", func() error {
 			_, err := leases.Delete(ctx, "default", "b", store.DeleteOptions{DryRun: true})
 			return err

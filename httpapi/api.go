@@ -95,8 +95,9 @@ type Admission = kinds.Admission
 
 // API is the http.Handler of a store. It is safe for concurrent use.
 type API struct {
-	st  *registry.Store
-	log func(LogEntry)
+	store *store.Store
+	st    *registry.Store // of store
+	log   func(LogEntry)
 
 	authenticate Authenticator
 	authorize    Authorizer
@@ -133,7 +134,7 @@ func Kinds() []store.AnyKind {
 // the same group and name, and if the store has another kind in place of one of them. Lease, LeaseCandidate and
 // Endpoints are always the ones of Kinds: opts.Kinds must not have others.
 func New(st *store.Store, opts Options) *API {
-	a := &API{st: (*registry.Store)(st)}
+	a := &API{store: st, st: st.Registry()}
 	s, err := newServed(nil, append(Kinds(), opts.Kinds...), a.st.Now())
 	if err != nil {
 		panic(err.Error())
@@ -174,7 +175,7 @@ func (a *API) start(s *served, opts Options) {
 		a.st.SetAdmission(opts.Admission(a))
 	}
 	if opts.Elect != nil {
-		elector, err := candidate.NewCoordinator((*store.Store)(a.st), *opts.Elect)
+		elector, err := candidate.NewCoordinator(a.store, *opts.Elect)
 		if err != nil {
 			panic(fmt.Sprintf("httpapi: Options.Elect: %v", err))
 		}
@@ -187,7 +188,7 @@ func (a *API) start(s *served, opts Options) {
 }
 
 // Store returns the store that the API serves.
-func (a *API) Store() *store.Store { return (*store.Store)(a.st) }
+func (a *API) Store() *store.Store { return a.store }
 
 // Close ends all watches, all reads that wait for a resourceVersion, and the election. It returns
 // when the election and all requests through a Transport have ended; later ones fail. The store
@@ -202,7 +203,7 @@ func (a *API) Close() {
 // Load stores objects of the kinds that are served, all of them or none; see package store/fixture.
 // Open watches report them. Kinds that the objects define are served when Load returns.
 func (a *API) Load(ctx context.Context, sources ...fixture.Source) error {
-	err := fixture.Load(ctx, (*store.Store)(a.st), fixture.Options{Kinds: a.Kinds()}, sources...)
+	err := fixture.Load(ctx, a.store, fixture.Options{Kinds: a.Kinds()}, sources...)
 	if err == nil {
 		a.serveDefined(ctx)
 	}
@@ -214,14 +215,14 @@ func (a *API) Dump(w io.Writer, opts fixture.DumpOptions) error {
 	if opts.Kinds == nil {
 		opts.Kinds = a.Kinds()
 	}
-	return fixture.Dump(w, (*store.Store)(a.st), opts)
+	return fixture.Dump(w, a.store, opts)
 }
 
 // Fork returns an API of the kinds that are served now over another store, for example a fork of this API's store.
 // It is like New, but much cheaper, since the two share everything that depends on the kinds alone.
 // opts.Kinds is ignored. The caller must Close each of the two.
 func (a *API) Fork(st *store.Store, opts Options) *API {
-	f := &API{st: (*registry.Store)(st)}
+	f := &API{store: st, st: st.Registry()}
 	f.start(a.served.Load(), opts)
 	return f
 }

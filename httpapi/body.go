@@ -13,7 +13,7 @@ import (
 // again, so nothing may keep a part of it after the answer.
 type buffers struct {
 	body, answer []byte
-	options      kinds.CreateOptions // of a write
+	options      kinds.WriteOptions // of a write
 }
 
 // maxKept is the size up to which buffers are kept for later requests.

@@ -63,7 +63,7 @@ func (c *call) deleteCollection() error {
 	if err != nil {
 		return err
 	}
-	list.WatchRules = c.boolParam("watch")
+	list.OtherRules = c.boolParam("watch")
 	if err := c.resource().CheckList(list); err != nil {
 		return err
 	}

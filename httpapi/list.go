@@ -113,7 +113,7 @@ func (c *call) listBody(l *registry.List) (*listBody, error) {
 	case c.media.format == formatProtobuf:
 		b.number, b.separator = 2, ""
 		b.head = appendMessage(nil, 1, listMetaType().AppendProto(nil, &m))
-	case e.Info.Sorted: // members are in the order of their names, and items have their type
+	case e.Info.Trees: // members are in the order of their names, and items have their type
 		members := listMetaType().ToUnstructured(&m)
 		members["continue"] = m.Continue // also if it is empty
 		b.head = []byte(`{"apiVersion":"` + e.APIVersion + `","items":[`)

@@ -137,8 +137,8 @@ func describe(of, others []*endpoint) openapi.API {
 // describe describes a kind in a version with its subresources.
 func (e *endpoint) describe() openapi.Resource {
 	r := openapi.Resource{
-		Kind: e.Info.Kind, Plural: e.Info.Plural, NotStrategic: e.Info.Sorted, Native: e.Info.Native, JSONOnly: e.Info.JSONOnly, ClusterScoped: e.Info.ClusterScoped,
-		Type: e.Schema(), Verbs: e.Info.Verbs,
+		Kind: e.Info.Kind, Plural: e.Info.Plural, NotStrategic: e.Info.Trees, Native: e.Info.Native, JSONOnly: e.Info.JSONOnly, ClusterScoped: e.Info.ClusterScoped,
+		Type: e.Document(), Verbs: e.Info.Verbs,
 	}
 	for _, s := range e.Kind.Subresources() {
 		sub := openapi.Subresource{Name: s.Name, Verbs: s.Verbs}

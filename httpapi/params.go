@@ -73,21 +73,13 @@ func (c *call) listOptions() (registry.ListOptions, error) {
 }
 
 // watchOptions reads the parameters of a watch.
-func (c *call) watchOptions() (registry.WatchOptions, error) {
-	l, err := c.listOptions()
+func (c *call) watchOptions() (registry.ListOptions, error) {
+	o, err := c.listOptions()
 	if err != nil {
-		return registry.WatchOptions{}, err
+		return o, err
 	}
-	o := registry.WatchOptions{
-		EndWithoutContact: true,
-		Namespace:         c.namespace, Name: c.name,
-		LabelSelector: l.LabelSelector, FieldSelector: l.FieldSelector, ShardSelector: l.ShardSelector,
-		ResourceVersion: l.ResourceVersion, ResourceVersionMatch: l.ResourceVersionMatch,
-		SendInitialEvents: l.SendInitialEvents, Continue: l.Continue,
-		AllowWatchBookmarks: c.boolParam("allowWatchBookmarks"),
-		ListRules:           !c.boolParam("watch"),
-		Warn:                c.warn,
-	}
+	o.Name, o.EndWithoutContact = c.name, true
+	o.AllowWatchBookmarks, o.OtherRules = c.boolParam("allowWatchBookmarks"), !c.boolParam("watch")
 	seconds, _ := c.optionalInt("timeoutSeconds") // listOptions has checked it
 	o.Timeout = c.watchTimeout(seconds)
 	return o, nil

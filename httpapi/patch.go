@@ -11,7 +11,7 @@ import (
 	kjson "sigs.k8s.io/json"
 
 	"github.com/kubecoord/kubecoord/internal/codec"
-	"github.com/kubecoord/kubecoord/internal/kinds"
+	"github.com/kubecoord/kubecoord/internal/patch"
 	"github.com/kubecoord/kubecoord/internal/registry"
 	"github.com/kubecoord/kubecoord/internal/yaml"
 	"github.com/kubecoord/kubecoord/store/meta"
@@ -20,7 +20,7 @@ import (
 // patchTypes returns the media types of patches in the order of error messages. A kind
 // without a schema has no strategic merge patch.
 func patchTypes(schema bool) []string {
-	types := []string{string(registry.JSONPatch), string(registry.MergePatch), string(registry.StrategicMergePatch), string(registry.ApplyPatch)}
+	types := []string{registry.JSONPatch, registry.MergePatch, registry.StrategicMergePatch, registry.ApplyPatch}
 	if !schema {
 		types = slices.Delete(types, 2, 3)
 	}
@@ -39,12 +39,12 @@ func isPatch(r *http.Request) bool {
 }
 
 // patchType returns the type before the first semicolon, which is the second, strict check.
-func (c *call) patchType() (registry.PatchType, error) {
+func (c *call) patchType() (string, error) {
 	t, _, _ := strings.Cut(c.header("Content-Type"), ";")
-	if types := patchTypes(!c.endpoint.Info.Sorted && !c.resource().Info().Sorted); !slices.Contains(types, t) {
+	if types := patchTypes(!c.endpoint.Info.Trees && !c.resource().Info().Trees); !slices.Contains(types, t) {
 		return "", unsupportedMedia(types...)
 	}
-	return registry.PatchType(t), nil
+	return t, nil
 }
 
 // patch answers PATCH …/namespaces/{ns}/{resource}/{name}, and /status below it.
@@ -62,26 +62,25 @@ func (c *call) patch() error {
 	if err != nil {
 		return err
 	}
-	opts := kinds.PatchOptions{CreateOptions: c.createOptions(), Force: c.optionalBool("force")}
-	if err := opts.Validate(t == registry.ApplyPatch); err != nil {
+	opts, force := c.writeOptions(), c.optionalBool("force")
+	if err := opts.ValidatePatch(t == registry.ApplyPatch, force); err != nil {
 		return err
 	}
-	change, err := c.patchChange(t, data, opts)
+	change, err := c.patchChange(t, data, validation(opts.FieldValidation), force != nil && *force)
 	if err != nil {
 		return err
 	}
 	if err := c.checkNames(); err != nil {
 		return err
 	}
-	return c.writeUpdate(c.request(opts.CreateOptions), change)
+	return c.writeUpdate(c.request(opts), change)
 }
 
 // patchChange reads the patch.
-func (c *call) patchChange(t registry.PatchType, data []byte, opts kinds.PatchOptions) (registry.Change, error) {
-	level := validation(opts.FieldValidation)
+func (c *call) patchChange(t string, data []byte, level patch.Validation, force bool) (registry.Change, error) {
 	if t == registry.ApplyPatch {
 		config, duplicates, err := decodeApply(data)
-		return registry.Apply{Config: config, Duplicates: duplicates, Validation: level, Force: opts.Force != nil && *opts.Force}, err
+		return registry.Apply{Config: config, Duplicates: duplicates, Validation: level, Force: force}, err
 	}
 	// Invalid JSON is refused before the object is looked up.
 	if !json.Valid(data) {

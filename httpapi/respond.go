@@ -107,14 +107,9 @@ func (c *call) writeItem(code int, it *registry.Item) error {
 
 // reportItem passes a state of an object to the observer of the request, if there is one.
 func (c *call) reportItem(it *registry.Item) {
-	c.report(caller.Sight{Namespace: it.Namespace(), Name: it.Name()}, it.ResourceVersion())
-}
-
-// report passes a Sight with a version to the observer of the request, if there is one.
-func (c *call) report(s caller.Sight, resourceVersion string) {
 	if c.observe != nil {
-		s.Version, _ = strconv.ParseUint(resourceVersion, 10, 64)
-		c.observe(s)
+		version, _ := strconv.ParseUint(it.ResourceVersion(), 10, 64)
+		c.observe(caller.Sight{Namespace: it.Namespace(), Name: it.Name(), Version: version})
 	}
 }
 
@@ -179,7 +174,7 @@ func (c *call) appendWhole(dst []byte, it *registry.Item) ([]byte, error) {
 		raw, err := it.Encoded(e.Version, kinds.Protobuf)
 		return codec.AppendEnvelope(dst, e.APIVersion, e.Info.Kind, raw), err
 	}
-	if e.Info.Sorted {
+	if e.Info.Trees {
 		raw, err := it.Encoded(e.Version, kinds.JSON)
 		if err != nil {
 			return nil, err

@@ -91,6 +91,13 @@ func TestRequestWithASlowBodyEnds(t *testing.T) {
 	}
 }
 
+// registered is a kind that was not made by package store.
+type registered struct{ *kinds.Kind }
+
+func (r registered) Registered() *kinds.Kind { return r.Kind }
+
+const boxes = "/apis/box.k8s.io/v1/namespaces/default/boxes"
+
 func TestRequestWithASlowValidationEnds(t *testing.T) {
 	for _, row := range []struct{ method, target, mediaType, name string }{
 		{"POST", boxes + "?timeout=1s", typeJSON, "new"},

@@ -7,7 +7,6 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/kubecoord/kubecoord/internal/caller"
 	"github.com/kubecoord/kubecoord/internal/kinds"
 	"github.com/kubecoord/kubecoord/internal/patch"
 	"github.com/kubecoord/kubecoord/internal/registry"
@@ -30,7 +29,7 @@ func (c *call) create() error {
 }
 
 // readNew reads the body and the options of a create.
-func (c *call) readNew() (o kinds.Object, opts kinds.CreateOptions, err error) {
+func (c *call) readNew() (o kinds.Object, opts kinds.WriteOptions, err error) {
 	f, err := c.objectFormat()
 	if err != nil {
 		return nil, opts, err
@@ -39,8 +38,8 @@ func (c *call) readNew() (o kinds.Object, opts kinds.CreateOptions, err error) {
 	if err != nil {
 		return nil, opts, err
 	}
-	opts = c.createOptions()
-	if err := opts.Validate(); err != nil {
+	opts = c.writeOptions()
+	if err := opts.Validate("CreateOptions"); err != nil {
 		return nil, opts, err
 	}
 	var like kinds.Object
@@ -61,8 +60,8 @@ func (c *call) update() error {
 	if err != nil {
 		return err
 	}
-	opts := c.createOptions()
-	if err := kinds.UpdateOptions(opts).Validate(); err != nil {
+	opts := c.writeOptions()
+	if err := opts.Validate("UpdateOptions"); err != nil {
 		return err
 	}
 	f, err := c.objectFormat()
@@ -85,7 +84,6 @@ func (c *call) update() error {
 	if err := c.checkNames(); err != nil {
 		return err
 	}
-	c.report(caller.Sight{Named: true}, m.ResourceVersion)
 	return c.writeUpdate(req, registry.ReplaceWith(c.endpoint.Kind, o))
 }
 
@@ -175,12 +173,12 @@ func (c *call) objectFormat() (format, error) {
 	return f, err
 }
 
-// createOptions reads dryRun, fieldManager and fieldValidation.
-func (c *call) createOptions() kinds.CreateOptions {
+// writeOptions reads dryRun, fieldManager and fieldValidation.
+func (c *call) writeOptions() kinds.WriteOptions {
 	if c.req.URL.RawQuery == "" {
-		return kinds.CreateOptions{}
+		return kinds.WriteOptions{}
 	}
-	return kinds.CreateOptions{
+	return kinds.WriteOptions{
 		DryRun:          c.params()["dryRun"],
 		FieldManager:    c.param("fieldManager"),
 		FieldValidation: c.param("fieldValidation"),
@@ -188,7 +186,7 @@ func (c *call) createOptions() kinds.CreateOptions {
 }
 
 // request describes the write to the registry.
-func (c *call) request(o kinds.CreateOptions) registry.Request {
+func (c *call) request(o kinds.WriteOptions) registry.Request {
 	b := c.buffers()
 	b.options = o
 	req := registry.Request{

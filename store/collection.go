@@ -34,7 +34,7 @@ func (c *Collection[T]) Create(ctx context.Context, obj *T, opts CreateOptions) 
 	if err := c.wholeObjects("Create"); err != nil {
 		return nil, err
 	}
-	o := object(obj)
+	o := c.r.Given(obj)
 	req := c.request(opts.DryRun, opts.FieldManager)
 	req.Namespace = c.namespace(o.GetObjectMeta())
 	if err := c.check(req, "CreateOptions"); err != nil {
@@ -59,7 +59,7 @@ func (c *Collection[T]) Get(ctx context.Context, namespace, name string) (*T, er
 // nothing takes no resourceVersion and sends no event. Errors are ErrConflict, ErrInvalid, ErrNotFound and
 // ErrBadRequest.
 func (c *Collection[T]) Update(ctx context.Context, obj *T, opts UpdateOptions) (*T, error) {
-	o := object(obj)
+	o := c.r.Given(obj)
 	m := o.GetObjectMeta()
 	req := c.request(opts.DryRun, opts.FieldManager)
 	req.Namespace, req.Name, req.UID = c.namespace(m), m.Name, m.UID
@@ -82,7 +82,7 @@ func (c *Collection[T]) Modify(ctx context.Context, namespace, name string, chan
 		if err := cmp.Or(change(obj), ctx.Err()); err != nil {
 			return nil, err
 		}
-		return c.r.Own(object(obj), current.Stored())
+		return c.r.Own(c.r.Given(obj), current.Stored())
 	}))
 }
 
@@ -159,9 +159,6 @@ func (c *Collection[T]) wholeObjects(method string) error {
 	return nil
 }
 
-// object returns a typed object as an untyped one.
-func object[T any](obj *T) kinds.Object { return any(obj).(kinds.Object) }
-
 // typed returns a copy of an item, nil for nil.
 func (c *Collection[T]) typed(it *registry.Item) *T {
 	if it == nil {
@@ -180,7 +177,7 @@ func (c *Collection[T]) Patch(ctx context.Context, namespace, name string, t Pat
 	req := c.request(opts.DryRun, opts.FieldManager)
 	req.Namespace, req.Name = namespace, name
 	return c.update(ctx, req, "PatchOptions", registry.Patch{
-		Type: registry.PatchType(t), Data: data, Validation: patch.Strict, Scheme: kinds.NewScheme(c.r.Kind),
+		Type: string(t), Data: data, Validation: patch.Strict, Scheme: kinds.NewScheme(c.r.Kind),
 	})
 }
 
@@ -188,7 +185,7 @@ func (c *Collection[T]) checkPatch(t PatchType) error {
 	switch t {
 	case JSONPatch, MergePatch:
 	case StrategicMergePatch:
-		if c.r.Info().Sorted {
+		if c.r.Info().Trees {
 			return meta.NewBadRequest("patch type: got %q, want %q or %q: objects of any form have no schema to merge by", t, JSONPatch, MergePatch)
 		}
 	default:
@@ -202,12 +199,12 @@ func (c *Collection[T]) checkPatch(t PatchType) error {
 // config are removed. Empty fields that JSON omits are not in config. Errors are ErrConflict if another manager owns
 // a field with another value and Force is not set, ErrInvalid and ErrBadRequest.
 func (c *Collection[T]) Apply(ctx context.Context, config *T, opts ApplyOptions) (*T, error) {
-	o := object(config)
+	o := c.r.Given(config)
 	m := o.GetObjectMeta()
 	req := c.request(opts.DryRun, opts.FieldManager)
 	req.Namespace, req.Name, req.UID = c.namespace(m), m.Name, m.UID
 	if opts.FieldManager == "" {
-		return nil, cmp.Or(c.check(req, "PatchOptions"), kinds.PatchOptions{}.Validate(true))
+		return nil, cmp.Or(c.check(req, "PatchOptions"), kinds.WriteOptions{}.ValidatePatch(true, nil))
 	}
 	return c.update(ctx, req, "PatchOptions", registry.Apply{Config: c.r.Configuration(o), Force: opts.Force})
 }

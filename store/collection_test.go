@@ -115,7 +115,7 @@ func TestErrorOfAllIsItsLastElement(t *testing.T) {
 	require.NoError(t, err)
 	st.Close()
 	var errs []error
-	for l, err := range lease.In((*store.Store)(st)).All(t.Context(), "") {
+	for l, err := range lease.In(store.Of(st)).All(t.Context(), "") {
 		assert.Nil(t, l)
 		errs = append(errs, err)
 	}

@@ -141,5 +141,5 @@ func assertStatus(t testing.TB, err error, code int32, reason meta.Reason, text 
 
 // resourceOf returns the untyped collection of a kind.
 func resourceOf(st *store.Store, kind store.AnyKind) *registry.Resource {
-	return (*registry.Store)(st).Resource(kind.Registered())
+	return st.Registry().Resource(kind.Registered())
 }

@@ -56,8 +56,12 @@ func MustKind[T any](d Descriptor[T]) *Kind[T] {
 // objects are not of type T.
 func As[T any](k AnyKind) (*Kind[T], error) {
 	kind := k.Registered()
-	if o := kind.New(0); as[T](o) == nil {
-		return nil, fmt.Errorf("store: kind %s: got objects of type %T, want %T", kind.Info().Kind, o, (*T)(nil))
+	if o := kind.New(kind.OwnVersion()); as[T](o) == nil {
+		var have any = o
+		if b, ok := o.(interface{ Value() any }); ok {
+			have = b.Value()
+		}
+		return nil, fmt.Errorf("store: kind %s: got objects of type %T, want %T", kind.Info().Kind, have, (*T)(nil))
 	}
 	return &Kind[T]{untyped{kind}}, nil
 }
@@ -65,7 +69,7 @@ func As[T any](k AnyKind) (*Kind[T], error) {
 // In returns the collection of the kind in a store. It panics if the store already has a different Kind of the same
 // group and plural, and if the store is on etcd and was opened without the kind.
 func (k *Kind[T]) In(st *Store) *Collection[T] {
-	return &Collection[T]{r: st.registry().Resource(k.kind)}
+	return &Collection[T]{r: st.r.Resource(k.kind)}
 }
 
 // Descriptor describes one kind of object: everything that the store and the HTTP API need to know. Only Name and
@@ -294,7 +298,4 @@ func (v Version[T]) erase(validate func(obj, old *T) field.Errors) kinds.Version
 }
 
 // as returns the typed pointer behind o, and nil for the nil object.
-func as[T any](o kinds.Object) *T {
-	t, _ := any(o).(*T)
-	return t
-}
+func as[T any](o kinds.Object) *T { return kinds.ValueOf[T](o) }

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/kubecoord/kubecoord/internal/kinds"
+	"github.com/kubecoord/kubecoord/internal/registry"
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
@@ -15,30 +16,20 @@ type CreateOptions struct {
 	FieldManager string
 }
 
-// UpdateOptions configures an update. The zero value is ready.
-type UpdateOptions struct {
-	// DryRun does everything except the write.
-	DryRun bool
-	// FieldManager is the writer's name in managedFields: at most 128 bytes, printable. "" means "unknown".
-	FieldManager string
-}
+// UpdateOptions configures an update, as CreateOptions a create.
+type UpdateOptions = CreateOptions
 
-// PatchOptions configures a patch. The zero value is ready.
-type PatchOptions struct {
-	// DryRun does everything except the write.
-	DryRun bool
-	// FieldManager is the writer's name in managedFields: at most 128 bytes, printable. "" means "unknown".
-	FieldManager string
-}
+// PatchOptions configures a patch, as CreateOptions a create.
+type PatchOptions = CreateOptions
 
 // PatchType is the media type of a patch.
 type PatchType string
 
 // The patch types.
 const (
-	JSONPatch           PatchType = "application/json-patch+json"            // RFC 6902
-	MergePatch          PatchType = "application/merge-patch+json"           // RFC 7386
-	StrategicMergePatch PatchType = "application/strategic-merge-patch+json" // not for Unstructured kinds
+	JSONPatch           PatchType = registry.JSONPatch           // RFC 6902
+	MergePatch          PatchType = registry.MergePatch          // RFC 7386
+	StrategicMergePatch PatchType = registry.StrategicMergePatch // not for Unstructured kinds
 )
 
 // ApplyOptions configures a server-side apply. FieldManager is required.
@@ -120,6 +111,6 @@ type WatchOptions struct {
 
 // The values of ResourceVersionMatch.
 const (
-	MatchExact        = "Exact"
-	MatchNotOlderThan = "NotOlderThan"
+	MatchExact        = registry.MatchExact
+	MatchNotOlderThan = registry.MatchNotOlderThan
 )

@@ -9,7 +9,6 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/kubecoord/kubecoord/internal/registry"
 	"github.com/kubecoord/kubecoord/lease"
 	"github.com/kubecoord/kubecoord/store"
 	"github.com/kubecoord/kubecoord/store/clock"
@@ -46,22 +45,6 @@ func TestOptionsReachTheStore(t *testing.T) {
 			createAll(t, lease.In(st), "ns/a", "ns/b")
 			row.check(t, st)
 		})
-	}
-}
-
-func TestOriginOfAContextIsRecorded(t *testing.T) {
-	st := newStore(t)
-	r := (*registry.Store)(st)
-	r.Record(10)
-	ctx, leases := registry.WithOrigin(t.Context(), 7), lease.In(st)
-	_, err := leases.Create(ctx, newLease("ns/a"), store.CreateOptions{})
-	require.NoError(t, err)
-	_, err = leases.Delete(ctx, "ns", "a", store.DeleteOptions{})
-	require.NoError(t, err)
-	changes := r.Recorded().Changes
-	require.Len(t, changes, 2)
-	for _, c := range changes {
-		assert.EqualValues(t, 7, c.Origin)
 	}
 }
 

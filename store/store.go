@@ -40,21 +40,22 @@ type Options struct {
 }
 
 // Store holds objects of any number of kinds. All methods may be called from any goroutine.
-type Store registry.Store
+type Store struct{ r *registry.Store }
 
 // New returns an empty Store.
 func New(opts Options) *Store {
-	return (*Store)(registry.New(registry.Options{
-		History: opts.History, HistoryAge: opts.HistoryAge, FirstVersion: opts.FirstResourceVersion,
-		HistoryBytes: opts.HistoryBytes, Quota: opts.Quota, Clock: opts.Clock, Seed: opts.Seed,
-	}))
+	return Of(registry.New(registry.Options(opts)))
 }
 
-func (st *Store) registry() *registry.Store { return (*registry.Store)(st) }
+// Of returns the Store of a registry. It is for the packages of this project, as Registry is.
+func Of(r *registry.Store) *Store { return &Store{r} }
+
+// Registry returns the registry behind the Store, which only the packages of this project can use.
+func (st *Store) Registry() *registry.Store { return st.r }
 
 // Close ends all watches, open and new, with ErrClosed. Objects can still be read and written, unless they are kept
 // in etcd: then these calls get ErrClosed too. Close may be called more than once.
-func (st *Store) Close() { st.registry().Close() }
+func (st *Store) Close() { st.r.Close() }
 
 // Fork returns an independent store in the same state, with the same history and Options. Open watches stay with
 // their store. A clock that is a clock.Forker is forked too. The caller must Close the fork. The error is ErrClosed.
@@ -63,33 +64,36 @@ func (st *Store) Close() { st.registry().Close() }
 // A fork takes microseconds, whatever the number of objects: both stores share memory, and a write copies what it
 // changes. So many tests can start from one expensive state.
 func (st *Store) Fork() (*Store, error) {
-	f, err := st.registry().Fork()
-	return (*Store)(f), err
+	f, err := st.r.Fork()
+	if err != nil {
+		return nil, err
+	}
+	return Of(f), nil
 }
 
 // ExpireHistory drops the history, as the compaction of a real server does. Watches that have not seen all changes,
 // and reads at an older resourceVersion, get ErrExpired.
-func (st *Store) ExpireHistory() { st.registry().ExpireHistory() }
+func (st *Store) ExpireHistory() { st.r.ExpireHistory() }
 
 // ResourceVersion returns the resourceVersion of the last change of any kind.
 func (st *Store) ResourceVersion() string {
-	return strconv.FormatUint(st.registry().ResourceVersion(), 10)
+	return strconv.FormatUint(st.r.ResourceVersion(), 10)
 }
 
 // Clock returns Options.Clock, or clock.Real if that is nil or a clock.Func.
-func (st *Store) Clock() clock.Clock { return st.registry().Clock() }
+func (st *Store) Clock() clock.Clock { return st.r.Clock() }
 
 // Advance raises the resourceVersion to version, if it is lower: the next change has a greater one. So a store that
 // was loaded from a dump never repeats the resourceVersion of a change after the dump. It is an error for a store on
 // etcd, which counts itself.
-func (st *Store) Advance(version uint64) error { return st.registry().Restore(nil, version) }
+func (st *Store) Advance(version uint64) error { return st.r.Restore(nil, version) }
 
 // Len returns how many objects of a kind the store has. It is 0 for a kind that the store does not have, such as one that
 // another has replaced.
-func (st *Store) Len(kind AnyKind) int { return st.registry().Len(kind.Registered()) }
+func (st *Store) Len(kind AnyKind) int { return st.r.Len(kind.Registered()) }
 
 // Size returns the bytes of all objects, as Options.Quota counts them. It is 0 for a store on etcd.
-func (st *Store) Size() int64 { return st.registry().Size() }
+func (st *Store) Size() int64 { return st.r.Size() }
 
 // Change is one change in the history of a store.
 type Change struct {
@@ -106,7 +110,7 @@ type Change struct {
 // History returns the changes of a kind that the store still has, the oldest first. complete reports whether none is
 // missing. A kind that another has replaced has no history.
 func (st *Store) History(kind AnyKind) (changes []Change, complete bool) {
-	r, err := st.registry().Find(kind.Registered())
+	r, err := st.r.Find(kind.Registered())
 	if err != nil {
 		return nil, false
 	}
@@ -118,7 +122,7 @@ func (st *Store) History(kind AnyKind) (changes []Change, complete bool) {
 }
 
 // Watchers returns how many watches are open.
-func (st *Store) Watchers() int { return st.registry().Watchers() }
+func (st *Store) Watchers() int { return st.r.Watchers() }
 
 // Errors to compare with errors.Is. The errors of a Collection are *meta.StatusError, which have the Status of the
 // HTTP API.

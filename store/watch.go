@@ -51,8 +51,8 @@ func (c *Collection[T]) delivered(it *registry.Item, shared bool) *T {
 	return c.typed(it)
 }
 
-func (o WatchOptions) registry() registry.WatchOptions {
-	return registry.WatchOptions{
+func (o WatchOptions) registry() registry.ListOptions {
+	return registry.ListOptions{
 		Namespace: o.Namespace, Name: o.Name,
 		LabelSelector: o.LabelSelector, FieldSelector: o.FieldSelector, ShardSelector: o.ShardSelector,
 		ResourceVersion: o.ResourceVersion, AllowWatchBookmarks: o.AllowWatchBookmarks, Timeout: max(o.Timeout, 0),

@@ -44,7 +44,7 @@ type Options struct {
 	TLS bool
 	// Verify calls API.Verify when the test ends.
 	Verify bool
-	// KeepHistory is how many changes, writes of clients, and versions that clients have seen are
+	// KeepHistory is how many changes, and versions that clients have seen, are
 	// kept for Verify. Zero means 10,000 of each, a negative value none.
 	KeepHistory int
 }
@@ -97,17 +97,17 @@ func New(t TB, opts ...Options) *API {
 			return nil
 		}
 	}
-	(*registry.Store)(st).Record(o.kept()) // before the functions of o.API.Run start, whose writes it has too
-	return newAPI(t, st, o, func(opts httpapi.Options) *httpapi.API { return httpapi.New(st, opts) })
+	rec := verdict.NewRecorder(st.Registry(), o.kept()) // before the functions of o.API.Run start, whose writes it has too
+	return newAPI(t, st, rec, o, func(opts httpapi.Options) *httpapi.API { return httpapi.New(st, opts) })
 }
 
 // kept returns KeepHistory or its default.
 func (o *Options) kept() int { return max(cmp.Or(o.KeepHistory, 10_000), 0) }
 
 // newAPI returns an API that ends with the test. serve makes its handler.
-func newAPI(t TB, st *store.Store, o Options, serve func(httpapi.Options) *httpapi.API) *API {
+func newAPI(t TB, st *store.Store, rec *verdict.Recorder, o Options, serve func(httpapi.Options) *httpapi.API) *API {
 	a := &API{
-		t: t, opts: o, st: (*registry.Store)(st), recorder: verdict.NewRecorder(o.kept()),
+		t: t, opts: o, st: st.Registry(), recorder: rec,
 		closing: make(chan struct{}), open: map[*exchange]struct{}{},
 	}
 	opts := o.API
@@ -153,8 +153,8 @@ func (a *API) Fork(t TB) *API {
 		t.Fatalf("apitest.Fork: the API has ended: %v", err)
 		return nil
 	}
-	forked := (*store.Store)(st)
-	return newAPI(t, forked, a.opts, func(opts httpapi.Options) *httpapi.API { return a.api.Fork(forked, opts) })
+	forked := store.Of(st)
+	return newAPI(t, forked, a.recorder.Fork(st), a.opts, func(opts httpapi.Options) *httpapi.API { return a.api.Fork(forked, opts) })
 }
 
 // Close ends the API before the end of the test: requests in progress, watches, the election,
@@ -200,7 +200,7 @@ func (a *API) Dump(opts fixture.DumpOptions) string {
 }
 
 // Store returns the store behind the API. Faults do not act on it.
-func (a *API) Store() *store.Store { return (*store.Store)(a.st) }
+func (a *API) Store() *store.Store { return a.api.Store() }
 
 // Handler returns the API with its faults, for a mux or server of your own. Its method Load adds
 // fixtures later.

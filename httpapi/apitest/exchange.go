@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"github.com/kubecoord/kubecoord/internal/caller"
-	"github.com/kubecoord/kubecoord/internal/registry"
 	"github.com/kubecoord/kubecoord/internal/verdict"
 	"github.com/kubecoord/kubecoord/store/clock"
 )
@@ -129,16 +128,8 @@ func (x *exchange) record() {
 	if rec.Limit() == 0 || x.req.Resource == "" {
 		return
 	}
-	ctx := caller.WithObserver(x.r.Context(), func(s caller.Sight) {
-		if s.Named {
-			rec.Names(x.write, s.Version)
-		} else {
-			x.sights = append(x.sights, s)
-		}
-	})
-	if x.write = rec.Start(&x.judged); x.write != nil {
-		ctx = registry.WithOrigin(ctx, x.write.Origin())
-	}
+	ctx := caller.WithObserver(x.r.Context(), func(s caller.Sight) { x.sights = append(x.sights, s) })
+	x.write, ctx = rec.Start(ctx, &x.judged)
 	x.r = x.r.WithContext(ctx)
 }
 

@@ -16,7 +16,6 @@ import (
 	"github.com/kubecoord/kubecoord/candidate"
 	"github.com/kubecoord/kubecoord/httpapi"
 	"github.com/kubecoord/kubecoord/httpapi/apitest"
-	"github.com/kubecoord/kubecoord/internal/registry"
 	"github.com/kubecoord/kubecoord/lease"
 	"github.com/kubecoord/kubecoord/store"
 	"github.com/kubecoord/kubecoord/store/fixture"
@@ -78,7 +77,7 @@ func TestForksNeverSeeEachOthersWritesThroughAnyDoor(t *testing.T) {
 func TestManyTestsForkOneFixture(t *testing.T) {
 	shared := apitest.New(t, apitest.Options{Fixtures: []fixture.Source{fixture.Stream("leases", strings.NewReader(manyLeases(1000)))}})
 	before := shared.Dump(fixture.DumpOptions{})
-	version := (*registry.Store)(shared.Store()).ResourceVersion()
+	version := shared.Store().Registry().ResourceVersion()
 	t.Run("tests", func(t *testing.T) {
 		for i := range 20 {
 			t.Run(fmt.Sprint("test-", i), func(t *testing.T) {
@@ -98,7 +97,7 @@ func TestManyTestsForkOneFixture(t *testing.T) {
 					}, store.UpdateOptions{})
 					require.NoError(t, err)
 					assert.Equal(t, "MODIFIED l0500", w.next())
-					assert.EqualValues(t, version+2, (*registry.Store)(api.Store()).ResourceVersion())
+					assert.EqualValues(t, version+2, api.Store().Registry().ResourceVersion())
 				})
 			})
 		}

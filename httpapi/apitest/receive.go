@@ -83,10 +83,12 @@ func (x *exchange) receive(r *http.Request) {
 		if strings.HasPrefix(req.ContentType, "application/apply-patch+") {
 			req.Verb = "apply"
 		}
-		if bytes.Contains(data, []byte("resourceVersion")) {
-			version := metadataIn(data, req.ContentType).ResourceVersion
-			guarded = version != "" && version != "0" || bytes.Contains(data, []byte(`"/metadata/resourceVersion"`))
-		}
+		guarded = bytes.Contains(data, []byte(`"/metadata/resourceVersion"`))
+	}
+	// In protobuf the member has no name.
+	if a.Verb == "update" || a.Verb == "patch" && bytes.Contains(data, []byte("resourceVersion")) {
+		version := metadataIn(data, req.ContentType).ResourceVersion
+		guarded = guarded || version != "" && version != "0"
 	}
 	x.judged = verdict.Request{
 		Verb: req.Verb, Client: req.Client, UserAgent: req.UserAgent, Group: a.Group, Resource: a.Resource, Namespace: a.Namespace, Name: req.Name,

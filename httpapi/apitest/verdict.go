@@ -65,7 +65,7 @@ func (a *API) Verify(t TB) bool {
 // client wrote after its writer last saw the object. The name passed to TransportFor and the
 // User-Agent identify a client. Options.KeepHistory limits how far Verdict looks back.
 func (a *API) Verdict() Verdict {
-	v := a.recorder.Examine(a.st)
+	v := a.recorder.Examine()
 	return Verdict{exported(v.TwoHolders), exported(v.LostUpdates), v.Limits}
 }
 

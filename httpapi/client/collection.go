@@ -62,7 +62,7 @@ func (c *Collection[T]) Get(ctx context.Context, namespace, name string) (*T, er
 // Update replaces the object with the same namespace and name. obj must have the current
 // resourceVersion, or else the error is store.ErrConflict.
 func (c *Collection[T]) Update(ctx context.Context, obj *T, opts store.UpdateOptions) (*T, error) {
-	name := object(obj).GetObjectMeta().Name
+	name := c.kind.Given(obj).GetObjectMeta().Name
 	return c.write(ctx, http.MethodPut, "application/json", obj, name, writeQuery(opts.DryRun, opts.FieldManager))
 }
 
@@ -75,7 +75,7 @@ func (c *Collection[T]) Modify(ctx context.Context, namespace, name string, chan
 		if err != nil {
 			return nil, err
 		}
-		m := object(obj).GetObjectMeta()
+		m := c.kind.Given(obj).GetObjectMeta()
 		version := m.ResourceVersion
 		if err := change(obj); err != nil {
 			return nil, err
@@ -109,7 +109,7 @@ func (c *Collection[T]) Delete(ctx context.Context, namespace, name string, opts
 		return c.decode(data)
 	}
 	gone := new(T)
-	m := object(gone).GetObjectMeta()
+	m := c.kind.Given(gone).GetObjectMeta()
 	m.Namespace, m.Name = namespace, name
 	if answer.Details != nil {
 		m.UID = answer.Details.UID
@@ -148,13 +148,13 @@ func (c *Collection[T]) Apply(ctx context.Context, config *T, opts store.ApplyOp
 	if opts.Force {
 		query.Set("force", "true")
 	}
-	name := object(config).GetObjectMeta().Name
-	return c.write(ctx, http.MethodPatch, string(registry.ApplyPatch), config, name, query)
+	name := c.kind.Given(config).GetObjectMeta().Name
+	return c.write(ctx, http.MethodPatch, registry.ApplyPatch, config, name, query)
 }
 
 // write sends an object; name is "" for a create.
 func (c *Collection[T]) write(ctx context.Context, method, contentType string, obj *T, name string, query url.Values) (*T, error) {
-	o := object(obj)
+	o := c.kind.Given(obj)
 	namespace := o.GetObjectMeta().Namespace
 	if c.info.ClusterScoped {
 		namespace = ""
@@ -190,11 +190,8 @@ func (c *Collection[T]) decode(data []byte) (*T, error) {
 	if err != nil {
 		return nil, fmt.Errorf("client: the answer is no %s: %w", c.info.Kind, err)
 	}
-	return any(o).(*T), nil
+	return kinds.ValueOf[T](o), nil
 }
-
-// object returns a typed object as an untyped one.
-func object[T any](obj *T) kinds.Object { return any(obj).(kinds.Object) }
 
 // collectionPath returns the path of a collection; namespace is "" for all namespaces.
 func (c *Collection[T]) collectionPath(namespace string) (string, error) {

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/kubecoord/kubecoord/internal/differ"
+	"github.com/kubecoord/kubecoord/internal/kinds"
 	"github.com/kubecoord/kubecoord/store"
 	"github.com/kubecoord/kubecoord/store/meta"
 	"github.com/kubecoord/kubecoord/watch"
@@ -58,7 +59,7 @@ func (w *watcher[T]) initial(ctx context.Context) error {
 		return nil
 	}
 	end := new(T)
-	object(end).GetObjectMeta().ResourceVersion = l.ResourceVersion
+	w.c.kind.Given(end).GetObjectMeta().ResourceVersion = l.ResourceVersion
 	if !w.send(watch.Event[T]{Type: watch.Bookmark, Object: end, InitialEventsEnd: true}) {
 		return errLeft
 	}
@@ -230,7 +231,7 @@ func (w *watcher[T]) once(ctx context.Context) (err error) {
 			return err
 		}
 		w.failures, w.failed = 0, nil
-		w.after = object(ev.Object).GetObjectMeta().ResourceVersion
+		w.after = w.c.kind.Given(ev.Object).GetObjectMeta().ResourceVersion
 		if ev.Type == watch.Bookmark && !w.opts.AllowWatchBookmarks {
 			continue
 		}
@@ -255,7 +256,7 @@ func (w *watcher[T]) next(frames *frames) (ev watch.Event[T], ended bool, err er
 	if err != nil {
 		return ev, false, err
 	}
-	if object(obj).GetObjectMeta().ResourceVersion == "" {
+	if w.c.kind.Given(obj).GetObjectMeta().ResourceVersion == "" {
 		return ev, false, errors.New("client: event: got an object without resourceVersion")
 	}
 	return watch.Event[T]{Type: f.Type, Object: obj}, false, nil
@@ -272,8 +273,8 @@ func (c *Collection[T]) Follow(ctx context.Context, opts store.WatchOptions) ite
 		}
 		opts.AllowWatchBookmarks = false
 		// The consumer may change its objects, so it gets copies.
-		d := differ.New(identity[T], func(t watch.EventType, obj *T) error {
-			if !yield(watch.Event[T]{Type: t, Object: any(c.kind.Copy(object(obj))).(*T)}, nil) {
+		d := differ.New(c.identity, func(t watch.EventType, obj *T) error {
+			if !yield(watch.Event[T]{Type: t, Object: kinds.ValueOf[T](c.kind.CopyGiven(c.kind.Given(obj)))}, nil) {
 				return errLeft
 			}
 			return nil
@@ -303,7 +304,7 @@ func (c *Collection[T]) Follow(ctx context.Context, opts store.WatchOptions) ite
 	}
 }
 
-func identity[T any](obj *T) differ.Identity {
-	m := object(obj).GetObjectMeta()
+func (c *Collection[T]) identity(obj *T) differ.Identity {
+	m := c.kind.Given(obj).GetObjectMeta()
 	return differ.Identity{Namespace: m.Namespace, Name: m.Name, UID: m.UID, ResourceVersion: m.ResourceVersion}
 }

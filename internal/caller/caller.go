@@ -20,14 +20,11 @@ func Name(ctx context.Context) string {
 	return name
 }
 
-// Sight is a version that the client of a request knows: of one object, or of all objects in
+// Sight is a version that an answer or a watch event shows to the client of a request: of one object, or of all objects in
 // the scope of the request if Name is "".
 type Sight struct {
 	Namespace, Name string
 	Version         uint64
-	// Named is set if the request names the version as a precondition. Otherwise the answer
-	// or a watch event shows it.
-	Named bool
 }
 
 // WithObserver returns a context for a request whose Sights are passed to observe, each one

@@ -18,7 +18,7 @@ func TestContextTellsOfItsCaller(t *testing.T) {
 	var seen []caller.Sight
 	ctx = caller.WithObserver(caller.WithName(ctx, "a"), func(s caller.Sight) { seen = append(seen, s) })
 	assert.Equal(t, "a", caller.Name(ctx))
-	sight := caller.Sight{Namespace: "ns", Name: "n", Version: 7, Named: true}
+	sight := caller.Sight{Namespace: "ns", Name: "n", Version: 7}
 	caller.Observer(ctx)(sight)
 	assert.Equal(t, []caller.Sight{sight}, seen)
 	assert.Equal(t, "value", ctx.Value(key{}))

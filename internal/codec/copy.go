@@ -12,14 +12,14 @@ import (
 
 // Copy returns a deep copy of obj, a non-nil pointer to the compiled struct. The copy is normalised
 // as by encoding and decoding: times are in UTC and cut to the precision of their type, and empty
-// slices and maps with omitempty are nil. A pointer to a zero time stays, although its JSON is null.
+// slices and maps with omitempty are nil, but for objects of a Library, whose library distinguishes them. A pointer to a zero time stays, although its JSON is null.
 func (t *Type) Copy(obj any) any { return t.CopyOnto(obj, nil) }
 
 // CopyOnto is like Copy, but the copy shares the labels, annotations, owner references,
 // finalizers and managedFields of base where they are equal. It is for objects that never
 // change.
 func (t *Type) CopyOnto(obj any, base *meta.ObjectMeta) any {
-	return reflect.NewAt(t.goType, t.copy(t.check(obj), base)).Interface()
+	return t.object(reflect.NewAt(t.goType, t.copy(t.check(obj), base)))
 }
 
 // CopyStruct returns a copy of the struct alone. All that the struct refers to is shared, so it
@@ -27,7 +27,7 @@ func (t *Type) CopyOnto(obj any, base *meta.ObjectMeta) any {
 func (t *Type) CopyStruct(obj any) any {
 	to := reflect.New(t.goType)
 	t.assign(to.UnsafePointer(), t.check(obj))
-	return to.Interface()
+	return t.object(to)
 }
 
 // detach makes a deep copy of the value at p, which was assigned from another value: it replaces
@@ -36,6 +36,10 @@ func (t *Type) detach(p unsafe.Pointer) {
 	switch t.shape {
 	case shapeTime, shapeMicroTime:
 		*(*time.Time)(p) = time.Unix(t.time(p)).UTC()
+	case shapeCustom:
+		if t.custom != nil && t.custom.detach != nil {
+			t.custom.detach(p)
+		}
 	case shapeBytes, shapeCustomBytes, shapeFieldsV1: // all in the memory of a []byte
 		b := (*[]byte)(p)
 		*b = bytes.Clone(*b)
@@ -84,7 +88,7 @@ func (f *Field) detach(p unsafe.Pointer) {
 		}
 		return
 	}
-	if f.OmitEmpty && f.Type.nilable() && f.Type.length(p) == 0 {
+	if f.OmitEmpty && !f.keepsEmpty && f.Type.nilable() && f.Type.length(p) == 0 {
 		if !f.Type.isNil(p) {
 			f.setZero(p)
 		}
@@ -122,7 +126,7 @@ func (t *Type) detachOtherMap(old reflect.Value) {
 	for key, value := range old.Seq2() {
 		v := t.copyMapValue(value)
 		t.Elem.detach(v)
-		m.SetMapIndex(key, t.Elem.value(v))
+		m.SetMapIndex(key, reflect.NewAt(t.goType.Elem(), v).Elem())
 	}
 	old.Set(m)
 }
@@ -157,4 +161,9 @@ func (t *Type) EqualBeside(a, b any, name string) bool {
 		}
 	}
 	return true
+}
+
+// EqualMember reports whether a member, which the type must have as a field, has the same meaning on the wire in both objects.
+func (t *Type) EqualMember(a, b any, name string) bool {
+	return t.Field(name).equal(t.check(a), t.check(b))
 }

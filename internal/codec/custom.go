@@ -32,6 +32,11 @@ func (c *compiler) compileCustom(out *Type) bool {
 		return false
 	}
 	out.Kind, out.shape, out.Custom, out.flat = Untyped, shapeCustom, true, true
+	if c.lib != nil && c.lib.Custom[t] != nil {
+		out.custom = c.lib.Custom[t]
+		out.Kind, out.flat = out.custom.kind, out.custom.detach == nil
+		return true
+	}
 	writesJSON, readsJSON := implements[json.Marshaler](t), implements[json.Unmarshaler](t)
 	writesText, readsText := implements[encoding.TextMarshaler](t), implements[encoding.TextUnmarshaler](t)
 	if !writesJSON && !readsJSON {
@@ -68,12 +73,18 @@ func hasPointers(t reflect.Type) bool {
 
 // appendCustom appends the JSON of the value at p.
 func (t *Type) appendCustom(dst []byte, p unsafe.Pointer) ([]byte, error) {
+	if t.custom != nil && t.custom.tree != nil {
+		return appendTree(dst, t.custom.tree(p))
+	}
 	data, err := json.Marshal(t.value(p).Addr().Interface())
 	return append(dst, data...), err
 }
 
 // customTree returns the tree of the value at p, or nil if it has no JSON.
 func (t *Type) customTree(p unsafe.Pointer) (tree any) {
+	if t.custom != nil && t.custom.tree != nil {
+		return t.custom.tree(p)
+	}
 	data, err := t.appendCustom(nil, p)
 	if err != nil || kjson.UnmarshalCaseSensitivePreserveInts(data, &tree) != nil {
 		return nil

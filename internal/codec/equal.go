@@ -36,6 +36,9 @@ func (t *Type) equal(p, q unsafe.Pointer) bool {
 	case shapeFieldsV1:
 		return bytes.Equal((*meta.FieldsV1)(p).Raw, (*meta.FieldsV1)(q).Raw)
 	case shapeCustom, shapeCustomBytes:
+		if t.custom != nil && t.custom.equal != nil {
+			return t.custom.equal(p, q)
+		}
 		return t.equalCustom(p, q)
 	case shapeList:
 		return t.equalLists((*slice)(p), (*slice)(q))
@@ -94,9 +97,16 @@ func (t *Type) equalOtherMaps(x, y reflect.Value) bool {
 	if x.Len() != y.Len() || x.IsNil() != y.IsNil() {
 		return false
 	}
-	for key, value := range x.Seq2() {
-		other := y.MapIndex(key)
-		if !other.IsValid() || !t.Elem.equal(t.copyMapValue(value), t.copyMapValue(other)) {
+	key, value, other := reflect.New(t.goType.Key()).Elem(), reflect.New(t.goType.Elem()), reflect.New(t.goType.Elem())
+	for entries := x.MapRange(); entries.Next(); {
+		key.SetIterKey(entries)
+		found := y.MapIndex(key)
+		if !found.IsValid() {
+			return false
+		}
+		value.Elem().SetIterValue(entries)
+		other.Elem().Set(found)
+		if !t.Elem.equal(value.UnsafePointer(), other.UnsafePointer()) {
 			return false
 		}
 	}

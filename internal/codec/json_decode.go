@@ -38,7 +38,7 @@ func (t *Type) DecodeJSONLike(data []byte, obj any, like Like, strict bool) (str
 	if t.Rest != nil {
 		strictErrs, err = t.decodeWithRest(data, p, strict)
 	} else {
-		strictErrs, err = unmarshal(data, obj, strict)
+		strictErrs, err = unmarshal(data, t.value(p).Addr().Interface(), strict)
 	}
 	if typeErr, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
 		err = &typeError{typeErr, t.names.of(typeErr.Type)}

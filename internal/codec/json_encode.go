@@ -55,7 +55,7 @@ func (t *Type) appendJSON(dst []byte, p unsafe.Pointer) ([]byte, error) {
 }
 
 func (t *Type) appendJSONStruct(dst []byte, p unsafe.Pointer) (_ []byte, err error) {
-	if t.Rest != nil && !(t.tree != nil && t.tree.InOrder) {
+	if t.Rest != nil {
 		return appendTree(dst, t.structToTree(p, false))
 	}
 	dst = append(dst, '{')
@@ -67,11 +67,6 @@ func (t *Type) appendJSONStruct(dst []byte, p unsafe.Pointer) (_ []byte, err err
 		if q := f.target(p); q == nil {
 			dst = append(dst, "null"...)
 		} else if dst, err = f.Type.appendJSON(dst, q); err != nil {
-			return nil, err
-		}
-	}
-	if t.Rest != nil {
-		if dst, err = t.Undeclared().appendMembers(dst, *t.rest(p), t); err != nil {
 			return nil, err
 		}
 	}

@@ -313,7 +313,7 @@ func (r *jsonReader) mapValue(t *Type, p unsafe.Pointer) bool {
 // entry reads the value of a key into the map at p. Null is the zero value.
 func (r *jsonReader) entry(t *Type, p unsafe.Pointer, key string) (ok bool) {
 	if !t.stringMap {
-		value := reflect.New(t.Elem.goType)
+		value := reflect.New(t.goType.Elem())
 		ok = r.value(t.Elem, value.UnsafePointer(), nil)
 		t.put(p, key, value.Elem())
 		return ok

@@ -24,6 +24,9 @@ func (t *Type) DecodeProto(data []byte, obj any) error { return t.DecodeProtoLik
 // DecodeProtoLike is DecodeProto. like is nil or an object that never changes; strings and
 // FieldsV1 of obj that are equal in like may share its memory.
 func (t *Type) DecodeProtoLike(data []byte, obj, like any) error {
+	if t.boxed != nil {
+		return obj.(*Box).message().Unmarshal(data)
+	}
 	return t.readMessage(t.check(obj), t.address(like), data, 0)
 }
 

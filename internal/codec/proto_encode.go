@@ -35,6 +35,9 @@ func (t *Type) wireType() int {
 // without an envelope. The bytes equal the API server's: fields ascend by number and maps are
 // sorted, only a nil pointer, slice or map is left out, and a zero time is an empty message.
 func (t *Type) AppendProto(dst []byte, obj any) []byte {
+	if t.boxed != nil {
+		return obj.(*Box).appendMessage(dst)
+	}
 	p := t.check(obj)
 	if cap(dst) == 0 {
 		dst = make([]byte, 0, 512)

@@ -17,17 +17,14 @@ import (
 // default for it. obj is a non-nil pointer to the compiled struct. If strict is set, strictErrs reports unknown members. The
 // error is about the metadata of an embedded object.
 func (t *Type) Prune(obj any, strict bool) (strictErrs []error, err error) {
-	if !t.isPruned() {
+	if t.tree == nil {
 		return nil, nil
 	}
 	return t.prune(t.check(obj), strict)
 }
 
-// isPruned reports whether objects have a schema, and no library of the user that knows it better.
-func (t *Type) isPruned() bool { return t.tree != nil && !t.tree.Whole }
-
 func (t *Type) prune(p unsafe.Pointer, strict bool) (strictErrs []error, err error) {
-	if !t.isPruned() {
+	if t.tree == nil {
 		return nil, nil
 	}
 	w := &pruner{strict: strict}
@@ -157,7 +154,7 @@ func (t *Type) items() *Type {
 // Default fills in the defaults of the schema, also for nulls that it does not allow, and reports whether there were any to fill
 // in. obj is a non-nil pointer to the compiled struct.
 func (t *Type) Default(obj any) (filled bool) {
-	if !t.isPruned() {
+	if t.tree == nil {
 		return false
 	}
 	rest := t.rest(t.check(obj))

@@ -14,16 +14,6 @@ import (
 // types have no Go type. The rules of ownership are upstream's (kube-openapi, schemaconv): an object without properties, and
 // all that is in one with preserved unknown members, has members of any form.
 
-// Tree is the form of the undeclared members of a struct.
-type Tree struct {
-	// Schema describes the whole object; nil allows any form. The members that the struct declares are left out.
-	Schema *schema.Schema
-	// InOrder writes members in the order of the schema, and not in the order of their names.
-	InOrder bool
-	// Whole keeps members that the schema does not describe: the user's library has dropped them.
-	Whole bool
-}
-
 // Names of upstream's Go types whose ownership upstream does not take from their schema.
 const (
 	quantityName     = "io.k8s.apimachinery.pkg.api.resource.Quantity"
@@ -46,9 +36,9 @@ type placedSchema struct {
 // lazyTree is the type of the undeclared members of a struct. Schemas are large, and most kinds of a server are never used,
 // so it is compiled when it is first needed.
 type lazyTree struct {
-	Tree
-	once sync.Once
-	typ  *Type
+	schema *schema.Schema // of the whole object
+	once   sync.Once
+	typ    *Type
 }
 
 // Undeclared returns the type of the members that no field of a struct declares, or nil if it has none.
@@ -60,7 +50,7 @@ func (t *Type) Undeclared() *Type {
 		return t.Rest.Type
 	}
 	t.tree.once.Do(func() {
-		own := *t.tree.Schema
+		own := *t.tree.schema
 		own.Properties = slices.DeleteFunc(slices.Clone(own.Properties), func(p schema.Property) bool { return t.Field(p.Name) != nil })
 		c := &treeCompiler{
 			meta: t.Field("metadata").Type, untyped: &Type{Kind: Untyped, Schema: &schema.Schema{}}, seen: map[placedSchema]*Type{},
@@ -75,7 +65,7 @@ func (t *Type) TreeSchema() *schema.Schema {
 	if t.tree == nil {
 		return nil
 	}
-	return t.tree.Schema
+	return t.tree.schema
 }
 
 // compile compiles a schema. open reports whether a schema around it preserves unknown members.
@@ -161,14 +151,19 @@ func (t *Type) addTree(f *Field) {
 	t.sorted, t.byName, t.Fields = slices.Insert(t.sorted, i, f.Name), slices.Insert(t.byName, i, f), append(t.Fields, f)
 }
 
-// setListType sets the list type of a member. Without one, a list that a strategic merge patch merges has the type that fits.
+// setListType sets the list type of a member.
 func (f *Field) setListType() {
 	list := f.Type.AsField
 	if list == nil {
 		return
 	}
 	f.ListType, f.ListMapKeys = list.ListType, list.ListMapKeys
-	if f.Type.Schema.ListType == "" && strings.HasPrefix(f.PatchStrategy, "merge") {
+	f.followPatchStrategy(f.Type.Schema.ListType)
+}
+
+// followPatchStrategy gives a list without a declared type the type that fits how a strategic merge patch merges it.
+func (f *Field) followPatchStrategy(declared string) {
+	if declared == "" && strings.HasPrefix(f.PatchStrategy, "merge") {
 		if f.ListType = "set"; f.PatchMergeKey != "" {
 			f.ListType, f.ListMapKeys = "map", []string{f.PatchMergeKey}
 		}

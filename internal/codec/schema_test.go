@@ -23,8 +23,8 @@ func propertyOf(name string, s *schema.Schema) schema.Property {
 func textSchema() *schema.Schema { return &schema.Schema{Type: "string"} }
 
 // compileTree compiles the type open with a schema.
-func compileTree(t testing.TB, tree Tree) *Type {
-	typ, err := CompileTree(reflect.TypeFor[open](), "v1", tree)
+func compileTree(t testing.TB, s *schema.Schema) *Type {
+	typ, err := CompileTree(reflect.TypeFor[open](), "v1", s)
 	require.NoError(t, err)
 	return typ
 }
@@ -54,7 +54,7 @@ func TestTypesOfASchema(t *testing.T) {
 	loop.Properties = []schema.Property{propertyOf("again", loop)}
 	embedded := withMembers(propertyOf("metadata", &schema.Schema{Type: "object"}), propertyOf("spec", textSchema()))
 	embedded.Embedded = true
-	typ := compileTree(t, Tree{Schema: withMembers(
+	typ := compileTree(t, withMembers(
 		propertyOf("metadata", textSchema()), propertyOf("size", textSchema()), // declared by the struct
 		propertyOf("sets", &schema.Schema{Type: "object", Additional: set}),
 		schema.Property{Name: "merged", PatchStrategy: "merge,retainKeys", PatchMergeKey: "k", Schema: &schema.Schema{Type: "array", Items: item}},
@@ -66,7 +66,7 @@ func TestTypesOfASchema(t *testing.T) {
 		propertyOf("quantity", &schema.Schema{Name: quantityName}), propertyOf("raw", &schema.Schema{Type: "object", Name: rawExtensionName}),
 		propertyOf("time", &schema.Schema{Type: "string", Extra: map[string]any{"format": "date-time"}}),
 		propertyOf("flag", &schema.Schema{Type: "boolean"}), propertyOf("number", &schema.Schema{Type: "number"}),
-	)})
+	))
 	assert.Equal(t, shapeStruct, typ.Field("metadata").Type.shape, "the struct's own type")
 	assert.Equal(t, "set", typ.atPath("sets", "x").AsField.ListType, "a list in a map has a type of its own")
 	merged, _ := typ.Member("merged")
@@ -101,7 +101,7 @@ func TestTypesOfASchema(t *testing.T) {
 }
 
 func TestASchemaIsCompiledOnce(t *testing.T) {
-	typ := compileTree(t, Tree{Schema: withMembers(propertyOf("a", textSchema()))})
+	typ := compileTree(t, withMembers(propertyOf("a", textSchema())))
 	var found [4]*Type
 	var wg sync.WaitGroup
 	for i := range found {
@@ -114,24 +114,6 @@ func TestASchemaIsCompiledOnce(t *testing.T) {
 	assert.NotNil(t, typ.TreeSchema())
 	assert.Nil(t, compileFor[open]("v1").TreeSchema())
 	assert.Nil(t, compileFor[Lease]("v1").Undeclared())
-}
-
-func TestMembersInTheOrderOfASchema(t *testing.T) {
-	inner := withMembers(propertyOf("z", textSchema()), propertyOf("a", textSchema()))
-	inner.PreserveUnknown = true
-	s := withMembers(propertyOf("m", &schema.Schema{Type: "object", Additional: inner}), propertyOf("b", &schema.Schema{Type: "array", Items: inner}), propertyOf("a", inner))
-	typ := compileTree(t, Tree{Schema: s, InOrder: true, Whole: true})
-	object := func() map[string]any { return map[string]any{"a": "1", "z": "2", "c": nil, "b": []any{1.5, nil}} }
-	o := &open{Rest: map[string]any{"a": object(), "b": []any{object(), "x"}, "m": map[string]any{"y": object(), "x": nil}, "other": object(), "name": "<"}}
-	o.Name = "n"
-	text, err := typ.AppendJSON(nil, o)
-	require.NoError(t, err)
-	const ordered = `{"z":"2","a":"1","b":[1.5,null],"c":null}`
-	assert.Equal(t, `{"metadata":{"name":"n"},"m":{"x":null,"y":`+ordered+`},"b":[`+ordered+`,"x"],"a":`+ordered+
-		`,"name":"\u003c","other":{"a":"1","b":[1.5,null],"c":null,"z":"2"}}`, string(text))
-	text, err = typ.AppendJSON(nil, &open{})
-	require.NoError(t, err)
-	assert.Equal(t, `{"metadata":{}}`, string(text))
 }
 
 func TestPruneAndDefaultBySchema(t *testing.T) {
@@ -147,7 +129,7 @@ func TestPruneAndDefaultBySchema(t *testing.T) {
 		propertyOf("plain", &schema.Schema{Type: "object", Additional: textSchema()}), propertyOf("embedded", embedded), propertyOf("text", textSchema()),
 		propertyOf("made", &schema.Schema{Type: "object", Default: map[string]any{"d": map[string]any{}}, Properties: []schema.Property{propertyOf("d", item)}}),
 	)
-	typ := compileTree(t, Tree{Schema: s})
+	typ := compileTree(t, s)
 	for doc, want := range map[string]string{
 		`{}`: `{"made":{"d":{"d":7}},"nullable":"n"}`,
 		`{"list":[{"t":null,"x":1},null,{"d":null},"s"],"made":{},"nullable":null}`:           `{"list":[{"d":7},null,{"d":7},"s"],"made":{},"nullable":null}`,
@@ -181,11 +163,6 @@ func TestPruneAndDefaultBySchema(t *testing.T) {
 	_, err = typ.DecodeJSON([]byte(`{"embedded":{"metadata":[]}}`), &o, true)
 	assert.ErrorContains(t, err, "embedded.metadata: Invalid value: []: json: cannot unmarshal array")
 
-	whole := compileTree(t, Tree{Schema: s, Whole: true})
-	_, err = whole.DecodeJSON([]byte(`{"x":1}`), &o, true)
-	require.NoError(t, err)
-	whole.Default(&o)
-	assert.Equal(t, map[string]any{"x": int64(1)}, o.Rest)
 }
 
 func TestSchemasThatCannotBeCompiled(t *testing.T) {
@@ -197,9 +174,9 @@ func TestSchemasThatCannotBeCompiled(t *testing.T) {
 		`Schema: a[]: Name: got "" for a schema that contains itself, want a name`:             withMembers(propertyOf("a", loop)),
 		`Schema: a: ListType: got "map" for items that are no objects, want "atomic" or "set"`: withMembers(propertyOf("a", &schema.Schema{Type: "array", ListType: "map"})),
 	} {
-		_, err := CompileTree(reflect.TypeFor[open](), "v1", Tree{Schema: s})
+		_, err := CompileTree(reflect.TypeFor[open](), "v1", s)
 		assert.EqualError(t, err, want)
 	}
-	_, err := CompileTree(reflect.TypeFor[Lease](), "v1", Tree{Schema: withMembers()})
+	_, err := CompileTree(reflect.TypeFor[Lease](), "v1", withMembers())
 	assert.ErrorContains(t, err, "has no field for other members")
 }

@@ -16,6 +16,9 @@ func (t *Type) Size(obj any) int {
 		data, _ := t.appendJSON(nil, p) // callers refuse values without JSON; see CheckJSON
 		return len(data)
 	}
+	if t.boxed != nil {
+		return obj.(*Box).message().Size()
+	}
 	return t.messageSize(p)
 }
 

@@ -157,59 +157,6 @@ func appendTree(dst []byte, v any) (_ []byte, err error) {
 	return appendTree(dst, copyTree(v))
 }
 
-// appendMembers appends the members of an object after others, in the order of the schema, and the ones that it does not
-// have in the order of their names. around is the struct of which the object has the undeclared members, or nil.
-func (t *Type) appendMembers(dst []byte, object map[string]any, around *Type) (_ []byte, err error) {
-	left := len(object)
-	for _, f := range t.Fields {
-		if v, ok := object[f.Name]; ok {
-			left--
-			if dst, err = f.Type.appendInOrder(append(appendComma(dst), f.jsonKey...), v); err != nil {
-				return nil, err
-			}
-		}
-	}
-	if left == 0 {
-		return dst, nil
-	}
-	for _, name := range slices.Sorted(maps.Keys(object)) {
-		if t.Field(name) != nil || around != nil && around.Field(name) != nil {
-			continue
-		}
-		dst = append(appendJSONString(appendComma(dst), name), ':')
-		if dst, err = t.Elem.appendInOrder(dst, object[name]); err != nil {
-			return nil, err
-		}
-	}
-	return dst, nil
-}
-
-// appendInOrder appends a tree as JSON with members in the order of the schema. t is nil if there is none.
-func (t *Type) appendInOrder(dst []byte, v any) (_ []byte, err error) {
-	switch v := v.(type) {
-	case map[string]any:
-		if v == nil || t == nil || t.Kind != Struct && t.Kind != Map {
-			break
-		}
-		if dst, err = t.appendMembers(append(dst, '{'), v, nil); err != nil {
-			return nil, err
-		}
-		return append(dst, '}'), nil
-	case []any:
-		if v == nil || t == nil || t.Kind != List {
-			break
-		}
-		dst = append(dst, '[')
-		for _, item := range v {
-			if dst, err = t.Elem.appendInOrder(appendComma(dst), item); err != nil {
-				return nil, err
-			}
-		}
-		return append(dst, ']'), nil
-	}
-	return appendTree(dst, v)
-}
-
 // rest returns the undeclared members of the struct at p.
 func (t *Type) rest(p unsafe.Pointer) *map[string]any { return (*map[string]any)(t.Rest.at(p)) }
 

@@ -68,6 +68,9 @@ type Type struct {
 	jsonOnly  bool      // whether a field has no protobuf number; only for the object
 	tree      *lazyTree // nil without a schema; only for the object
 
+	custom *Custom // of a type of a Library, or nil
+	boxed  *boxed  // of the object of a Library, or nil
+
 	copier atomic.Pointer[copier] // nil before the first copy, as it takes 60 µs to make
 
 	// For jsonReaders, only for the object.
@@ -106,15 +109,25 @@ type Field struct {
 	offset   uintptr
 	omitZero bool
 	onWire   bool
-	jsonKey  string // the encoded name and a colon
-	tag      string // the encoded protobuf number and wire type
+	// keepsEmpty keeps an empty list or map in a copy; see Type.Settle.
+	keepsEmpty bool
+	jsonKey    string // the encoded name and a colon
+	tag        string // the encoded protobuf number and wire type
 }
 
 // GoType returns the Go type.
 func (t *Type) GoType() reflect.Type { return t.goType }
 
-// New returns a pointer to a zero struct of the compiled type.
-func (t *Type) New() any { return reflect.New(t.goType).Interface() }
+// New returns a pointer to a zero struct of the compiled type, or a Box of one.
+func (t *Type) New() any { return t.object(reflect.New(t.goType)) }
+
+// object returns a pointer to a struct of the compiled type as its objects are given to users.
+func (t *Type) object(v reflect.Value) any {
+	if t.boxed != nil {
+		return t.box(v)
+	}
+	return v.Interface()
+}
 
 // Optional reports whether the JSON of an object may lack the member.
 func (f *Field) Optional() bool { return f.OmitEmpty || f.omitZero }
@@ -159,15 +172,16 @@ const (
 // Compile returns the plan for the struct type t. version is the API version of the objects; error
 // texts use it as the package of all types in the package of t. The error names the first field
 // that cannot be encoded, its type, and the allowed types.
-func Compile(t reflect.Type, version string) (*Type, error) { return CompileTree(t, version, Tree{}) }
+func Compile(t reflect.Type, version string) (*Type, error) { return CompileTree(t, version, nil) }
 
 // CompileTree is Compile for a struct whose undeclared members have a schema.
-func CompileTree(t reflect.Type, version string, tree Tree) (*Type, error) {
+// s describes the whole object, and the members that the struct declares are left out of it; nil allows any form.
+func CompileTree(t reflect.Type, version string, s *schema.Schema) (*Type, error) {
 	if t.Kind() != reflect.Struct {
 		return nil, fmt.Errorf("got %v, want a struct", t)
 	}
 	c := &compiler{names: &names{t.PkgPath(), version}, seen: make([]*Type, 0, 24), path: append(make([]string, 0, 16), t.Name())}
-	out := c.compile(t)
+	out := c.compile(t, nil)
 	if out.Custom {
 		c.fail("got %v with JSON or text methods of its own, want a struct without", t)
 	}
@@ -183,14 +197,14 @@ func CompileTree(t reflect.Type, version string, tree Tree) (*Type, error) {
 	if c.err != nil {
 		return nil, c.err
 	}
-	if tree.Schema == nil {
+	if s == nil {
 		return out, nil
 	}
 	if out.Rest == nil || out.Field("metadata") == nil {
 		return nil, fmt.Errorf("Schema: got one for %v, want none: it does not embed meta.ObjectMeta, or has no field for other members", t)
 	}
-	out.tree = &lazyTree{Tree: tree}
-	return out, checkSchema(tree.Schema)
+	out.tree = &lazyTree{schema: s}
+	return out, checkSchema(s)
 }
 
 // lacksNumbers reports whether a member has no protobuf number. At the top level,
@@ -221,6 +235,7 @@ type compiler struct {
 	seen  []*Type // also types not yet complete, for recursion
 	// enclosing are the types around the current one, up to the next named struct.
 	enclosing []reflect.Type
+	lib       *Library // whose types are compiled, or nil
 }
 
 // fail records an error if it is the first one.
@@ -241,15 +256,27 @@ func (c *compiler) refuse(t reflect.Type, want string) {
 	c.failHere("got type %v, want %s", t, want)
 }
 
-// compile compiles the type of the current field, or of its items.
-func (c *compiler) compile(t reflect.Type) *Type {
+// compile compiles the type of the current field, or of its items. s is what a Library says about it, or nil.
+func (c *compiler) compile(t reflect.Type, s *schema.Schema) *Type {
 	if slices.Contains(c.enclosing, t) {
 		c.refuse(t, "a named struct in each type that holds itself")
 		return &Type{}
 	}
+	if c.lib != nil {
+		return c.compileOf(t, s)
+	}
 	if i := slices.IndexFunc(c.seen, func(known *Type) bool { return known.goType == t }); i >= 0 {
 		return c.seen[i]
 	}
+	out := &Type{Name: t.Name(), goType: t, names: c.names}
+	c.seen = append(c.seen, out)
+	c.compileInto(out, nil)
+	return out
+}
+
+// compileInto compiles the parts of a type.
+func (c *compiler) compileInto(out *Type, s *schema.Schema) {
+	t := out.goType
 	defer func(enclosing []reflect.Type) { c.enclosing = enclosing }(c.enclosing)
 	switch kind := t.Kind(); {
 	case kind == reflect.Struct && t.Name() != "":
@@ -257,8 +284,6 @@ func (c *compiler) compile(t reflect.Type) *Type {
 	case kind == reflect.Struct, kind == reflect.Slice, kind == reflect.Map:
 		c.enclosing = append(slices.Clip(c.enclosing), t)
 	}
-	out := &Type{Name: t.Name(), goType: t, names: c.names}
-	c.seen = append(c.seen, out)
 	switch t {
 	case reflect.TypeFor[meta.Time]():
 		out.shape = shapeTime
@@ -268,14 +293,13 @@ func (c *compiler) compile(t reflect.Type) *Type {
 		out.Kind, out.shape = Opaque, shapeFieldsV1
 	default:
 		if !c.compileCustom(out) {
-			c.compileKind(out)
+			c.compileKind(out, s)
 		}
 	}
-	return out
 }
 
 // compileKind compiles a type by its Go kind.
-func (c *compiler) compileKind(out *Type) {
+func (c *compiler) compileKind(out *Type, s *schema.Schema) {
 	t := out.goType
 	out.flat = true
 	switch t.Kind() {
@@ -302,30 +326,30 @@ func (c *compiler) compileKind(out *Type) {
 			break
 		}
 		out.Kind, out.shape = List, shapeList // before the items, which may refer to the type
-		out.Elem = c.compileElem(t.Elem())
+		out.Elem = c.compileElem(t.Elem(), itemsOf(s))
 	case reflect.Map:
 		out.flat = false
 		if t.Key().Kind() != reflect.String || hasMethods(t.Key()) {
 			c.refuse(t, "a map whose keys are strings without JSON or text methods of their own")
 		}
 		out.Kind, out.shape = Map, shapeMap
-		out.Elem = c.compileElem(t.Elem())
+		out.Elem = c.compileElem(t.Elem(), valuesOf(s))
 		out.stringMap = t.ConvertibleTo(reflect.TypeFor[map[string]string]())
 	case reflect.Struct:
 		out.flat = false
 		out.Kind, out.shape = Struct, shapeStruct
-		c.compileStruct(out)
+		c.compileStruct(out, s)
 	default:
 		c.refuse(t, supportedType(t.Kind()))
 	}
 }
 
 // compileElem compiles the type of the items of a list or the values of a map.
-func (c *compiler) compileElem(t reflect.Type) *Type {
+func (c *compiler) compileElem(t reflect.Type, s *schema.Schema) *Type {
 	depth := len(c.path)
 	defer func() { c.path = c.path[:depth] }()
 	c.path = append(c.path, "[]")
-	return c.compile(t)
+	return c.compile(t, s)
 }
 
 // supportedType returns the type that an error recommends in place of a kind of type.
@@ -378,10 +402,10 @@ func (n *names) of(t reflect.Type) string {
 	return t.String()
 }
 
-func (c *compiler) compileStruct(t *Type) {
+func (c *compiler) compileStruct(t *Type, s *schema.Schema) {
 	t.ptrType = reflect.PointerTo(t.goType)
 	t.all = make([]*Field, 0, t.goType.NumField())
-	c.addFields(t, t.goType, 0)
+	c.addFields(t, t.goType, 0, s)
 	n := len(t.all)
 	room := make([]*Field, 3*n)
 	t.Fields, t.numbered, t.byName, t.sorted = room[:0:n], room[n:n:2*n], room[2*n:2*n], make([]string, 0, n)
@@ -412,7 +436,7 @@ func (c *compiler) compileStruct(t *Type) {
 
 // addFields adds the fields of goType, which is at an offset in t, and the fields of
 // its inlined structs.
-func (c *compiler) addFields(t *Type, goType reflect.Type, offset uintptr) {
+func (c *compiler) addFields(t *Type, goType reflect.Type, offset uintptr, s *schema.Schema) {
 	depth, fields := len(c.path), make([]Field, goType.NumField())
 	defer func() { c.path = c.path[:depth] }()
 	for i := range fields {
@@ -431,7 +455,7 @@ func (c *compiler) addFields(t *Type, goType reflect.Type, offset uintptr) {
 			continue
 		case embedded && sf.Type.Kind() == reflect.Struct:
 			t.Description = cmp.Or(t.Description, sf.Tag.Get("description"))
-			c.addFields(t, sf.Type, offset+sf.Offset)
+			c.addFields(t, sf.Type, offset+sf.Offset, s)
 			continue
 		case embedded:
 			c.refuse(sf.Type, "a struct, as it is embedded without a JSON name")
@@ -443,11 +467,13 @@ func (c *compiler) addFields(t *Type, goType reflect.Type, offset uintptr) {
 		if f.Pointer = goType.Kind() == reflect.Pointer; f.Pointer {
 			goType = goType.Elem()
 		}
-		if f.Type = c.compile(goType); f.Pointer && f.Type.nilable() {
+		property := propertyNamed(s, cmp.Or(name, sf.Name))
+		if f.Type = c.compile(goType, property.Schema); f.Pointer && f.Type.nilable() {
 			c.refuse(sf.Type, goType.String())
 		}
 		if f.onWire = sf.IsExported() && tag != "-"; f.onWire {
 			c.readTags(f, sf, name, options)
+			c.describe(f, property)
 		} else {
 			f.OmitEmpty = true // so that nil and empty are the same
 		}
@@ -500,7 +526,7 @@ func (c *compiler) readTags(f *Field, sf reflect.StructField, name, options stri
 // setNumber reads a protobuf tag: a bare number, or the form of the Kubernetes
 // code generators ("bytes,1,opt,name=…").
 func (c *compiler) setNumber(f *Field, tag string) {
-	if tag == "" || tag == "-" {
+	if tag == "" || tag == "-" || c.lib != nil {
 		return
 	}
 	elem := cmp.Or(f.Type.Elem, f.Type)
@@ -524,6 +550,9 @@ func (c *compiler) setNumber(f *Field, tag string) {
 
 // check returns the address of the struct that obj points to. It panics for another type.
 func (t *Type) check(obj any) unsafe.Pointer {
+	if t.boxed != nil {
+		return t.open(obj)
+	}
 	v := reflect.ValueOf(obj)
 	if !v.IsValid() || v.Type() != t.ptrType || v.IsNil() {
 		panic(fmt.Sprintf("codec: got %T, want a non-nil %v", obj, t.ptrType))

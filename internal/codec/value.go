@@ -9,8 +9,8 @@ import (
 )
 
 // Value is a value in an object or in a tree, or the zero Value: none. It shares memory with the
-// object, so that a comparison of objects needs no trees. A custom value, a list that is not
-// atomic and a map of other values than strings are trees.
+// object, so that a comparison of objects needs no trees. A custom value and a map of other values
+// than strings are trees, and so is a list that is not atomic, whose items are Values of their own.
 type Value struct {
 	typ     *Type // nil for a tree
 	at      unsafe.Pointer
@@ -137,6 +137,32 @@ func (v Value) hidden(name string) bool {
 		return v.hides == managedFields
 	}
 	return false
+}
+
+// Len returns the number of items of a list, and 0 for other values.
+func (v Value) Len() int {
+	if v.list != nil {
+		return v.list.length(v.at)
+	}
+	items, _ := v.tree.([]any)
+	return len(items)
+}
+
+// Item returns an item of a list.
+func (v Value) Item(i int) Value {
+	if v.list == nil {
+		return Value{tree: v.tree.([]any)[i], present: true}
+	}
+	t, p := v.list.Elem, v.list.item((*slice)(v.at), i)
+	if t.isPlain() {
+		return Value{typ: t, at: p, present: true}
+	}
+	return TreeValue(t.toTree(p))
+}
+
+// isPlain reports whether a value of the type that is not null is a Value of the type, and not a tree.
+func (t *Type) isPlain() bool {
+	return t.Kind == Struct || t.Kind == Scalar && !t.Custom && !t.isTime() || t.stringMap
 }
 
 // Members is a walk along the members that one of two values has, in the order of their names:
@@ -344,6 +370,11 @@ func equalForms(a, b any) bool {
 // they need no comparison.
 func (v Value) IsSame(o Value) bool {
 	return v.typ != nil && v.typ == o.typ && (v.at == o.at || v.typ.stringMap && v.typ.equal(v.at, o.at))
+}
+
+// IsSameList reports whether two values are lists in objects of one type and are equal.
+func (v Value) IsSameList(o Value) bool {
+	return v.list != nil && v.list == o.list && v.list.equal(v.at, o.at)
 }
 
 // hasEmpty reports whether a value has a list or map in it that is empty and not nil.

@@ -31,8 +31,8 @@ func defended() []defence {
 		{"a rule for Descriptor.ValidateName", []string{
 			"store.ConfigKeyName", "store.DNSSubdomainName",
 		}},
-		{"what store/kube is made of, a module of its own", []string{
-			"store.As", "httpapi.Admission", "httpapi.Attributes.Forbidden",
+		{"what store/kube and store/etcd are made of, modules of their own", []string{
+			"store.As", "store.Of", "store.Store.Registry", "httpapi.Admission", "httpapi.Attributes.Forbidden",
 		}},
 		{"a count for tests: a watch has ended", []string{
 			"store.Store.Watchers",

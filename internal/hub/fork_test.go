@@ -162,7 +162,7 @@ func TestReadersMissNothingWhileForksAreMade(t *testing.T) {
 	var reading, forks sync.WaitGroup
 	read := func(h *Hub[string], until func(*reader) bool, want func(got []uint64)) {
 		r := &reader{h: h}
-		r.w = h.Read(Scope{}, first, nil)
+		r.w = h.Read(Scope{}, first)
 		defer r.w.Close()
 		for !until(r) {
 			if !assert.NoError(t, r.step()) {

@@ -106,7 +106,7 @@ func TestChangesOfOneVersionComeTogether(t *testing.T) {
 	assert.Empty(t, versions, "all of the version are behind")
 	p.publish("ns", "d") // takes the place of the first one
 	assert.EqualValues(t, first+1, p.Oldest(p.now), "the version is gone as a whole")
-	_, _, err := p.Read(Scope{}, first, nil).Poll(nil, math.MaxUint64)
+	_, _, err := p.Read(Scope{}, first).Poll(nil, math.MaxUint64)
 	assert.Equal(t, &ExpiredError{Requested: first, Oldest: first + 1}, err)
 	versions, _ = poll(t, all)
 	assert.Equal(t, []uint64{first + 2}, versions)

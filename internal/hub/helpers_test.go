@@ -63,7 +63,7 @@ func (p *publisher) Get(version uint64) *Change[string] {
 
 func (p *publisher) watch(s Scope, after uint64) *Reader[string] {
 	p.t.Helper()
-	r := p.Read(s, after, nil)
+	r := p.Read(s, after)
 	require.LessOrEqual(p.t, p.Oldest(p.now), after)
 	return r
 }

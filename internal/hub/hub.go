@@ -55,7 +55,7 @@ type Hub[P any] struct {
 	history    history[P]
 	readers    int                    // how many are open
 	groups     map[Scope][]*Reader[P] // no group is empty
-	nextChange chan struct{}          // closed by the next change; nil if nothing waits for it
+	nextChange chan struct{}          // closed by the next change or Signal; nil if nothing waits for it
 	waiters    []waiter
 }
 
@@ -104,24 +104,29 @@ func (h *Hub[P]) Publish(version uint64, changes ...*Change[P]) {
 	h.toWake = h.toWake[:0]
 }
 
-// markLocked marks the readers of a scope that want a change. They keep their order: a group of only
+// markLocked marks the readers of a scope. They keep their order: a group of only
 // the readers without a mark takes the order in which they poll, and its memory is no longer read in
 // a row, which cost half as much again for 10,000 readers (BenchmarkWatchFanOut).
 func (h *Hub[P]) markLocked(s Scope, c *Change[P]) {
 	for _, r := range h.groups[s] {
-		if r.marked == 0 && (r.wants == nil || r.wants(c)) {
+		if r.marked == 0 {
 			r.marked = c.Version
 			h.toWake = append(h.toWake, r)
 		}
 	}
 }
 
-// reachedLocked wakes the goroutines that wait for a version.
-func (h *Hub[P]) reachedLocked(version uint64) {
+// nextLocked wakes the goroutines that wait for the next change.
+func (h *Hub[P]) nextLocked() {
 	if h.nextChange != nil {
 		close(h.nextChange)
 		h.nextChange = nil
 	}
+}
+
+// reachedLocked wakes the goroutines that wait for a version.
+func (h *Hub[P]) reachedLocked(version uint64) {
+	h.nextLocked()
 	h.waiters = slices.DeleteFunc(h.waiters, func(w waiter) bool {
 		if w.version > version {
 			return false
@@ -170,7 +175,13 @@ func (h *Hub[P]) Lose(version uint64) {
 	h.signalLocked()
 }
 
-// Signal wakes all readers.
+// Losses returns how often Lose was called.
+func (h *Hub[P]) Losses() int {
+	s := h.snapshot()
+	return s.losses
+}
+
+// Signal wakes all readers, and those who wait for the next change.
 func (h *Hub[P]) Signal() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -178,6 +189,7 @@ func (h *Hub[P]) Signal() {
 }
 
 func (h *Hub[P]) signalLocked() {
+	h.nextLocked()
 	for _, group := range h.groups {
 		for _, r := range group {
 			r.Signal()
@@ -239,7 +251,7 @@ func (h *Hub[P]) WaitFor(ctx context.Context, version uint64) error {
 	return err
 }
 
-// Head returns the last version of the history, and a channel that the next change closes.
+// Head returns the last version of the history, and a channel that the next change or Signal closes.
 func (h *Hub[P]) Head() (version uint64, nextChange <-chan struct{}) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

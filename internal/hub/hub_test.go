@@ -99,7 +99,7 @@ func TestWatchersSeeChangesAfterOthersWereClosed(t *testing.T) {
 func TestWatchFromAnExpiredVersionIsAnError(t *testing.T) {
 	p := newHub(t, 4)
 	p.publishMany(10, "ns", "a")
-	w := p.Read(Scope{}, 105, nil)
+	w := p.Read(Scope{}, 105)
 	_, _, err := w.Poll(nil, math.MaxUint64)
 	expired := &ExpiredError{}
 	require.ErrorAs(t, err, &expired)

@@ -18,7 +18,7 @@ func TestShortBurstsReachTheirWatcher(t *testing.T) {
 	const bursts, enough = 5_000, 5 * time.Second
 	h := NewHub[int](Limits{Changes: 64}, 0)
 	defer h.Close()
-	w := h.Read(Scope{}, 0, nil)
+	w := h.Read(Scope{}, 0)
 	var seen, turns atomic.Uint64 // of the reader
 	var stop atomic.Bool
 	var reader sync.WaitGroup

@@ -35,7 +35,7 @@ func TestEveryWatcherExpiresWhenChangesAreLost(t *testing.T) {
 	_, _, err := idle.Poll(nil, math.MaxUint64)
 	assert.Equal(t, &ExpiredError{Requested: first + 1, Oldest: first + 50}, err)
 	assert.EqualValues(t, first+50, p.Oldest(p.now))
-	_, _, err = p.Read(Scope{}, first+49, nil).Poll(nil, math.MaxUint64)
+	_, _, err = p.Read(Scope{}, first+49).Poll(nil, math.MaxUint64)
 	assert.Equal(t, &ExpiredError{Requested: first + 49, Oldest: first + 50}, err)
 	versions, _ := poll(t, p.watch(Scope{}, first+50))
 	assert.Equal(t, []uint64{first + 51}, versions)
@@ -71,7 +71,7 @@ func TestLossesAndNewWatchers(t *testing.T) {
 		for range attempt % 32 { // meet at different places
 			h.Readers()
 		}
-		w := h.Read(Scope{}, 64, nil)
+		w := h.Read(Scope{}, 64)
 		_, _, err := w.Poll(nil, 65)
 		writer.Wait()
 		if err == nil {

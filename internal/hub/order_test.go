@@ -14,15 +14,8 @@ import (
 
 func TestReadersWakeAfterAllChangesOfAVersionAreReadable(t *testing.T) {
 	p := newHub(t, 8)
-	var w *Reader[string]
-	var last uint64
-	wants := func(c *Change[string]) bool {
-		assert.False(t, p.mu.TryLock(), "no reader polls, comes or goes meanwhile")
-		assert.Empty(t, w.wake, "the reader is not awake yet")
-		return true
-	}
-	w = p.Read(Scope{}, first, wants)
-	last = first + 1
+	w := p.watch(Scope{}, first)
+	last := uint64(first + 1)
 	p.publish("ns", "a")
 	got, _ := poll(t, w)
 	assert.Equal(t, []uint64{last}, got)
@@ -37,14 +30,17 @@ func TestReadersWakeAfterAllChangesOfAVersionAreReadable(t *testing.T) {
 func TestReadersComeAndGoWhileOthersAreMarked(t *testing.T) {
 	p := newHub(t, 8)
 	p.watch(Scope{}, first)
-	var deaf []*Reader[string]
+	var others []*Reader[string]
 	for range 2 {
-		deaf = append(deaf, p.Read(Scope{}, first, func(*Change[string]) bool { return false }))
+		others = append(others, p.watch(Scope{}, first))
 	}
 	p.publish("ns", "a")
-	deaf[0].Close()
+	for _, o := range others {
+		poll(t, o) // it is not marked
+	}
+	others[0].Close()
 	last := p.watch(Scope{}, first+1)
-	deaf[1].Close()
+	others[1].Close()
 	p.publish("ns", "b")
 	require.True(t, woken(last))
 	got, _ := poll(t, last)
@@ -116,7 +112,7 @@ func TestBookmarkNeverHidesALoss(t *testing.T) {
 		for v := range uint64(size) {
 			h.Publish(v+1, &Change[int]{Version: v + 1})
 		}
-		w := h.Read(Scope{}, size, nil)
+		w := h.Read(Scope{}, size)
 		var lost atomic.Bool
 		var writer sync.WaitGroup
 		writer.Go(func() {
@@ -150,7 +146,7 @@ func TestWatchersOfOneScopeComeAndGoAtOnce(t *testing.T) {
 	for range 3 {
 		all.Go(func() {
 			for range 3000 {
-				a, b := p.Read(Scope{}, first, nil), p.Read(Scope{Namespace: "ns"}, first, nil)
+				a, b := p.Read(Scope{}, first), p.Read(Scope{Namespace: "ns"}, first)
 				a.Close()
 				b.Close()
 			}

@@ -10,8 +10,7 @@ const (
 
 // Reader is a position in the history. Only one goroutine at a time may call its methods, except Signal.
 type Reader[P any] struct {
-	wake  chan struct{}         // capacity 1: holds a value after a change was marked
-	wants func(*Change[P]) bool // nil wants all
+	wake chan struct{} // capacity 1: holds a value after a change was marked
 
 	// Guarded by hub.mu.
 	marked uint64 // the version of the first change to read since the last Poll, or 0
@@ -27,10 +26,9 @@ type Reader[P any] struct {
 }
 
 // Read returns a reader of the changes of a scope after a version, which may lie in the future. Poll reports that it
-// is too old. Only changes that are wanted wake the reader, but Poll may return others too; nil wants all. The writer
-// calls wants with locks held, so it must not block. The caller must Close the reader.
-func (h *Hub[P]) Read(s Scope, after uint64, wants func(*Change[P]) bool) *Reader[P] {
-	r := &Reader[P]{hub: h, scope: s, wake: make(chan struct{}, 1), wants: wants, seen: after, after: after}
+// is too old. The caller must Close the reader.
+func (h *Hub[P]) Read(s Scope, after uint64) *Reader[P] {
+	r := &Reader[P]{hub: h, scope: s, wake: make(chan struct{}, 1), seen: after, after: after}
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.readers++

@@ -102,7 +102,7 @@ func TestWatchersSeeEveryChangeWhileOthersComeAndGo(t *testing.T) {
 				r := &reader{h: h, scope: stressScopes[rnd.IntN(len(stressScopes))]}
 				start := h.snapshot().head
 				start -= min(start-first, uint64(rnd.IntN(50)))
-				r.w = h.Read(r.scope, start, nil)
+				r.w = h.Read(r.scope, start)
 				for range rnd.IntN(200) {
 					if err := r.step(); !assert.NoError(t, err) {
 						return
@@ -154,7 +154,7 @@ func TestExpiryAndNothingElseLosesChanges(t *testing.T) {
 			for !stop.Load() {
 				s := stressScopes[rnd.IntN(len(stressScopes))]
 				start := h.snapshot().head
-				w, err := h.Read(s, start, nil), error(nil)
+				w, err := h.Read(s, start), error(nil)
 				r := &reader{h: h, scope: s, w: w}
 				for err == nil && !stop.Load() {
 					for range rnd.IntN(5) {
@@ -195,7 +195,7 @@ func TestWatchFromHistoryMissesNothingWhileAWriterWrites(t *testing.T) {
 		wg.Go(func() {
 			for head := uint64(0); head < first+writes; {
 				head = p.snapshot().head
-				w := p.Read(Scope{Namespace: "ns"}, head-3, nil)
+				w := p.Read(Scope{Namespace: "ns"}, head-3)
 				changes, _, err := w.Poll(nil, math.MaxUint64)
 				w.Close()
 				if !assert.NoError(t, err) || !assert.NotEmpty(t, changes) ||

@@ -67,7 +67,7 @@ func TestChangesOfOthersThatWereHeldBackDoNotExpire(t *testing.T) {
 func TestLateWatchExpiresWhenItAsks(t *testing.T) {
 	p := newHub(t, 4)
 	p.publishMany(6, "ns", "a")
-	w := p.Read(Scope{}, 101, nil)
+	w := p.Read(Scope{}, 101)
 	defer w.Close()
 	assert.Empty(t, until(t, w, 101))
 	_, _, err := w.Poll(nil, math.MaxUint64)

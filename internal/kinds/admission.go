@@ -36,7 +36,7 @@ type Attributes struct {
 	Namespace, Name string
 	// Object is the new object in the stored form, nil for a deletion. Old is the state before, nil for a create.
 	Object, Old Object
-	// Options are the CreateOptions, UpdateOptions, PatchOptions or DeleteOptions of the request.
+	// Options are the WriteOptions or DeleteOptions of the request.
 	Options any
 	DryRun  bool
 	// Warn adds a warning to the answer. It is not nil.

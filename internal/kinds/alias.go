@@ -4,6 +4,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/kubecoord/kubecoord/internal/codec"
 	"github.com/kubecoord/kubecoord/internal/validate"
 	"github.com/kubecoord/kubecoord/store/meta"
 )
@@ -44,6 +45,28 @@ func (k *Kind) Origin() *Kind {
 
 // OwnVersion returns the index of the version that the Go API and clients see: the one of an alias, else the stored one.
 func (k *Kind) OwnVersion() int { return k.own }
+
+// Given returns an object of a caller, a pointer to a struct, as the packages of this module take it. It panics for another type than
+// the one of the own version.
+func (k *Kind) Given(obj any) Object {
+	if o, ok := obj.(Object); ok {
+		return o
+	}
+	return k.form(k.own).typ.Box(obj)
+}
+
+// CopyGiven returns a deep copy of an object of a caller.
+func (k *Kind) CopyGiven(o Object) Object { return k.form(k.own).typ.Copy(o).(Object) }
+
+// ValueOf returns an object as a caller sees it, a pointer to a struct, or nil if it has another type.
+func ValueOf[T any](o Object) *T {
+	if b, ok := o.(*codec.Box); ok {
+		t, _ := b.Value().(*T)
+		return t
+	}
+	t, _ := any(o).(*T)
+	return t
+}
 
 // Shown returns an object in the stored form, which the caller owns, as the Go API shows it.
 func (k *Kind) Shown(o Object) Object {

@@ -18,7 +18,7 @@ func (k *Kind) makeEndpoints() (all []*Endpoint) {
 		e := &Endpoint{Target: Target{k, i}, Info: &k.info, APIVersion: t.APIVersion}
 		e.JSONHead = `{"kind":"` + t.Kind + `","apiVersion":"` + t.APIVersion + `",`
 		e.JSONListHead = `{"kind":"` + t.Kind + `List","apiVersion":"` + t.APIVersion + `","metadata":`
-		if k.info.Sorted {
+		if k.info.Trees {
 			e.JSONHead = `{"apiVersion":"` + t.APIVersion + `","kind":"` + t.Kind + `",`
 		}
 		all = append(all, e)

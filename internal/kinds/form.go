@@ -34,6 +34,9 @@ func (k *Kind) Type() *codec.Type { return k.forms[0].typ }
 // Schema returns the compiled type of one version, by its index.
 func (k *Kind) Schema(version int) *codec.Type { return k.versions[version].schema }
 
+// Document returns the type that documents describe for one version, by its index.
+func (k *Kind) Document(version int) *codec.Type { return k.versions[version].document() }
+
 // Form returns the number of the form of a version. Versions with the same shape have one form.
 func (k *Kind) Form(version int) int { return k.versions[version].form }
 
@@ -86,6 +89,7 @@ func (k *Kind) Settle(o Object) (_ Object, filled bool, err error) {
 	k.forms[0].prune(o)
 	filled = k.Type().Default(o)
 	k.Type().Normalize(o)
+	k.Type().Settle(o)
 	return o, filled, nil
 }
 
@@ -191,9 +195,6 @@ func (k *Kind) Append(dst []byte, o Object, version int, format Format) ([]byte,
 		return dst, err
 	}
 	o = k.Convert(o, 0, version)
-	if s := k.versions[version].serializer; s != nil && format == Protobuf {
-		return s.AppendProto(dst, k.document(o, version))
-	}
 	return appendAs(dst, k.form(version).typ, o, format)
 }
 
@@ -226,9 +227,9 @@ func (k *Kind) DecodeJSON(version int, data []byte) (Object, error) {
 func (k *Kind) Own(o, current Object) (Object, error) {
 	fields := o.GetObjectMeta().ManagedFields
 	if current != nil && k.pure {
-		o = k.Type().CopyOnto(o, current.GetObjectMeta()).(Object)
+		o = k.form(k.own).typ.CopyOnto(o, current.GetObjectMeta()).(Object)
 	} else {
-		o = k.Copy(o)
+		o = k.CopyGiven(o)
 	}
 	*o.GetTypeMeta() = meta.TypeMeta{}
 	if fields != nil && len(fields) == 0 {
@@ -262,7 +263,7 @@ func markManagersReset(m *meta.ObjectMeta) {
 func (k *Kind) StoredValue(o Object) ([]byte, error) {
 	o.GetObjectMeta().ResourceVersion = ""
 	named, typ := k.TypeMeta(0), k.Type()
-	if k.versions[0].hasProto() {
+	if k.Type().HasProto() {
 		*o.GetTypeMeta() = meta.TypeMeta{}
 		raw, err := k.Append(nil, o, 0, Protobuf)
 		return codec.AppendEnvelope(nil, named.APIVersion, named.Kind, raw), err
@@ -298,6 +299,7 @@ func (k *Kind) DecodeStored(data []byte) (Object, error) {
 		}
 		o := k.FromWire(i, body.object)
 		k.Conform(o)
+		k.Type().Settle(o)
 		return o, nil
 	}
 	return nil, fmt.Errorf("got kind %q of %q, want %q of %q", body.named.Kind, body.named.APIVersion, k.info.Kind, k.TypeMeta(0).APIVersion)

@@ -135,21 +135,9 @@ type Version struct {
 	Unserved bool
 	// Schema is the form of an object without a Go type, or nil for any form. The first version's is the stored form.
 	Schema *schema.Schema
-	// Serializer reads and writes bodies in place of package codec, or is nil.
-	Serializer Serializer
-}
-
-// Serializer reads and writes the objects of a version by a library of the user. Documents are trees with apiVersion, kind
-// and metadata. Functions are called without a lock, from any goroutine.
-type Serializer interface {
-	// Decode reads the object of a body in its normal form: a JSON document, or for Protobuf the raw message of the envelope.
-	// If strict is set, strictErrs reports unknown and duplicate members. err is the error of a body that cannot be read.
-	Decode(data []byte, f Format, strict bool) (doc map[string]any, strictErrs []error, err error)
-	// Normal returns a document, which may be changed, in its normal form: the result of Decode of its JSON.
-	Normal(doc map[string]any, strict bool) (normal map[string]any, strictErrs []error, err error)
-	// AppendProto appends a document as a protobuf message without an envelope. It is called only if HasProto.
-	AppendProto(dst []byte, doc map[string]any) ([]byte, error)
-	HasProto() bool
+	// Type is the form of an object of a Go type of another library, or nil. The objects are Boxes. Schema then only describes them
+	// in documents.
+	Type *codec.Type
 }
 
 // Subresource is a path below each object: {name}/{Name}.
@@ -235,14 +223,12 @@ type version struct {
 	named meta.TypeMeta // the kind in this version
 	form  int
 	// schema is the form's type. Where versions share a form, each has its own, for the texts of errors.
-	schema   *codec.Type
+	schema *codec.Type
+	// document is the type that documents describe.
+	document func() *codec.Type
 	validate func(obj, old Object) field.Errors
 	// validateStatus is validate for writes of the status.
 	validateStatus func(obj, old Object) field.Errors
-	serializer     Serializer // or nil
-	// empty returns the normal form of an empty object of a version with a Serializer. It has members, because a Go type always
-	// writes a struct that is not a pointer. It is nil for all other versions.
-	empty func() Object
 }
 
 // NewKind checks and compiles a descriptor. The error names the member that is wrong and the expected value.
@@ -367,7 +353,6 @@ func (d *Descriptor) compileVersions(k *Kind) error {
 	}
 	k.forms = []form{{typ: stored, newWire: d.New}}
 	k.info.Trees = stored.Rest != nil
-	k.info.Sorted = k.info.Trees && !(d.Native && first.Schema != nil)
 	if first.New != nil {
 		return fmt.Errorf("Versions: got a Form for %q, want none: the first version has the stored form", first.Name)
 	}
@@ -377,7 +362,7 @@ func (d *Descriptor) compileVersions(k *Kind) error {
 			group, v.Unserved = d.Aliases[alias].Group, true
 		}
 		named := meta.TypeMeta{Kind: d.Name, APIVersion: meta.GroupVersion{Group: group, Version: v.Name}.String()}
-		compiled := version{named: named, serializer: v.Serializer, validate: k.afterJSON(v.Validate)}
+		compiled := version{named: named, validate: k.afterJSON(v.Validate)}
 		compiled.validateStatus = compiled.validate
 		if v.ValidateStatus != nil {
 			compiled.validateStatus = k.afterJSON(v.ValidateStatus)
@@ -402,20 +387,39 @@ func (d *Descriptor) compileVersions(k *Kind) error {
 				return err
 			}
 		}
-		if d.Native && v.Serializer != nil {
-			compiled.empty = sync.OnceValue(func() Object { return k.emptyObject(i) })
-		}
+		compiled.document = sync.OnceValue(func() *codec.Type { return v.describedBy(compiled.schema) })
 		k.versions = append(k.versions, compiled)
 		k.info.Versions = append(k.info.Versions, VersionInfo{v.Name, v.Deprecated, v.Unserved})
-		k.info.JSONOnly = k.info.JSONOnly || !compiled.hasProto()
+		k.info.JSONOnly = k.info.JSONOnly || !compiled.schema.HasProto()
 	}
 	return nil
 }
 
+// describedBy returns the type that documents describe: the type of the objects, or for one of another library the type of its schema.
+func (v *Version) describedBy(typ *codec.Type) *codec.Type {
+	if v.Type == nil {
+		return typ
+	}
+	tree, err := codec.CompileTree(reflect.TypeFor[tree](), v.Name, v.Schema)
+	if err != nil {
+		panic(err) // cannot be: the schema was made of the Go type
+	}
+	return tree
+}
+
+// tree is an object of any form.
+type tree struct {
+	meta.TypeMeta   `json:",inline"`
+	meta.ObjectMeta `json:"metadata"`
+	Content         map[string]any `json:",rest"`
+}
+
 // compileType compiles the type of an object in the shape of a version.
 func (d *Descriptor) compileType(o Object, v Version) (*codec.Type, error) {
-	tree := codec.Tree{Schema: v.Schema, InOrder: d.Native, Whole: v.Serializer != nil}
-	typ, err := codec.CompileTree(reflect.TypeOf(o).Elem(), v.Name, tree)
+	if v.Type != nil {
+		return v.Type, nil
+	}
+	typ, err := codec.CompileTree(reflect.TypeOf(o).Elem(), v.Name, v.Schema)
 	if err != nil && v.Schema != nil {
 		err = fmt.Errorf("version %s: %w", v.Name, err)
 	}
@@ -581,11 +585,9 @@ type Info struct {
 	// ClusterScoped kinds have no namespaces, Status is a subresource of the kind, and
 	// Native kinds are built into a real server.
 	ClusterScoped, Status, Native bool
-	// Trees are objects with members that no Go type declares.
+	// Trees are objects with members that no Go type declares. They have their members in the order of their names in JSON, and no
+	// strategic merge patch.
 	Trees bool
-	// Sorted objects have their members in the order of their names in JSON, and no strategic merge patch: Trees that are
-	// not of a Native kind with a schema.
-	Sorted bool
 	// JSONOnly reports that objects have no protobuf form, as custom resources.
 	JSONOnly bool
 }

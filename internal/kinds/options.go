@@ -9,8 +9,9 @@ import (
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
-// CreateOptions are the options of a create on the wire (API reference, "CreateOptions").
-type CreateOptions struct {
+// WriteOptions are the options of a create, an update or a patch on the wire (API reference, "CreateOptions", "UpdateOptions" and
+// "PatchOptions").
+type WriteOptions struct {
 	// DryRun is empty, or "All".
 	DryRun []string
 	// FieldManager has at most 128 printable bytes.
@@ -18,9 +19,6 @@ type CreateOptions struct {
 	// FieldValidation is Ignore, Warn, Strict, or empty for Warn.
 	FieldValidation string
 }
-
-// UpdateOptions are the options of an update (API reference, "UpdateOptions").
-type UpdateOptions CreateOptions
 
 // DeleteOptions are the options of a deletion on the wire (API reference, "DeleteOptions").
 type DeleteOptions struct {
@@ -49,36 +47,22 @@ const DryRunAll = "All"
 // MaxFieldManager bounds the name of a field manager, in bytes.
 const MaxFieldManager = 128
 
-// Validate returns a 422, or nil.
-func (o CreateOptions) Validate() error {
-	return OptionsError("CreateOptions", o.check())
-}
+// Validate returns a 422, or nil. kind is CreateOptions or UpdateOptions.
+func (o WriteOptions) Validate(kind string) error { return OptionsError(kind, o.check()) }
 
-// Validate returns a 422, or nil.
-func (o UpdateOptions) Validate() error {
-	return OptionsError("UpdateOptions", CreateOptions(o).check())
-}
-
-// PatchOptions are the options of a patch (API reference, "PatchOptions").
-type PatchOptions struct {
-	CreateOptions
-	// Force is for apply: it takes fields from other managers.
-	Force *bool
-}
-
-// Validate returns a 422, or nil. apply means a server-side apply.
-func (o PatchOptions) Validate(apply bool) error {
+// ValidatePatch returns a 422, or nil. apply means a server-side apply. force is its option to take fields from other managers, or nil.
+func (o WriteOptions) ValidatePatch(apply bool, force *bool) error {
 	var errs field.Errors
 	if apply && o.FieldManager == "" {
 		errs = append(errs, field.Required("fieldManager", "is required for apply patch"))
 	}
-	if !apply && o.Force != nil {
+	if !apply && force != nil {
 		errs = append(errs, field.Forbidden("force", "may not be specified for non-apply patch"))
 	}
 	return OptionsError("PatchOptions", append(errs, o.check()...))
 }
 
-func (o CreateOptions) check() field.Errors {
+func (o WriteOptions) check() field.Errors {
 	errs := checkFieldManager("fieldManager", o.FieldManager)
 	errs = append(errs, checkDryRun(o.DryRun)...)
 	switch o.FieldValidation {

@@ -15,25 +15,25 @@ import (
 func TestWriteOptionsAreChecked(t *testing.T) {
 	long := strings.Repeat("m", 129)
 	for name, row := range map[string]struct {
-		opts kinds.CreateOptions
+		opts kinds.WriteOptions
 		want string
 	}{
-		"none":                        {kinds.CreateOptions{}, ""},
-		"all that is allowed":         {kinds.CreateOptions{DryRun: []string{"All", "All"}, FieldManager: long[:128], FieldValidation: "Strict"}, ""},
-		"validation Ignore":           {kinds.CreateOptions{FieldValidation: "Ignore"}, ""},
-		"validation Warn":             {kinds.CreateOptions{FieldValidation: "Warn"}, ""},
-		"another dryRun":              {kinds.CreateOptions{DryRun: []string{"Foo"}}, `dryRun: Unsupported value: ["Foo"]: supported values: "All"`},
-		"an empty dryRun":             {kinds.CreateOptions{DryRun: []string{""}}, `dryRun: Unsupported value: [""]: supported values: "All"`},
-		"one dryRun too many":         {kinds.CreateOptions{DryRun: []string{"All", "Foo"}}, `dryRun: Unsupported value: ["All","Foo"]: supported values: "All"`},
-		"a long fieldManager":         {kinds.CreateOptions{FieldManager: long}, "fieldManager: Too long: may not be more than 128 bytes"},
-		"an unprintable fieldManager": {kinds.CreateOptions{FieldManager: "a\ab"}, `fieldManager: Invalid value: "a\ab": invalid character U+0007 (at position 1)`},
-		"another fieldValidation":     {kinds.CreateOptions{FieldValidation: "Foo"}, `fieldValidation: Unsupported value: "Foo": supported values: "", "Ignore", "Strict", "Warn"`},
-		"two at once": {kinds.CreateOptions{FieldManager: long, FieldValidation: "Foo"},
+		"none":                        {kinds.WriteOptions{}, ""},
+		"all that is allowed":         {kinds.WriteOptions{DryRun: []string{"All", "All"}, FieldManager: long[:128], FieldValidation: "Strict"}, ""},
+		"validation Ignore":           {kinds.WriteOptions{FieldValidation: "Ignore"}, ""},
+		"validation Warn":             {kinds.WriteOptions{FieldValidation: "Warn"}, ""},
+		"another dryRun":              {kinds.WriteOptions{DryRun: []string{"Foo"}}, `dryRun: Unsupported value: ["Foo"]: supported values: "All"`},
+		"an empty dryRun":             {kinds.WriteOptions{DryRun: []string{""}}, `dryRun: Unsupported value: [""]: supported values: "All"`},
+		"one dryRun too many":         {kinds.WriteOptions{DryRun: []string{"All", "Foo"}}, `dryRun: Unsupported value: ["All","Foo"]: supported values: "All"`},
+		"a long fieldManager":         {kinds.WriteOptions{FieldManager: long}, "fieldManager: Too long: may not be more than 128 bytes"},
+		"an unprintable fieldManager": {kinds.WriteOptions{FieldManager: "a\ab"}, `fieldManager: Invalid value: "a\ab": invalid character U+0007 (at position 1)`},
+		"another fieldValidation":     {kinds.WriteOptions{FieldValidation: "Foo"}, `fieldValidation: Unsupported value: "Foo": supported values: "", "Ignore", "Strict", "Warn"`},
+		"two at once": {kinds.WriteOptions{FieldManager: long, FieldValidation: "Foo"},
 			`[fieldManager: Too long: may not be more than 128 bytes, fieldValidation: Unsupported value: "Foo": supported values: "", "Ignore", "Strict", "Warn"]`},
 	} {
 		t.Run(name, func(t *testing.T) {
-			create, update := row.opts.Validate(), kinds.UpdateOptions(row.opts).Validate()
-			patch := kinds.PatchOptions{CreateOptions: row.opts}.Validate(false)
+			create, update := row.opts.Validate("CreateOptions"), row.opts.Validate("UpdateOptions")
+			patch := row.opts.ValidatePatch(false, nil)
 			if row.want == "" {
 				require.NoError(t, create)
 				require.NoError(t, update)
@@ -49,11 +49,11 @@ func TestWriteOptionsAreChecked(t *testing.T) {
 
 func TestForceIsForApplyAlone(t *testing.T) {
 	const invalid = `PatchOptions.meta.k8s.io "" is invalid: `
-	force := kinds.PatchOptions{Force: new(false)}
-	assertStatus(t, force.Validate(false), 422, store.ErrInvalid, invalid+"force: Forbidden: may not be specified for non-apply patch")
-	assertStatus(t, force.Validate(true), 422, store.ErrInvalid, invalid+"fieldManager: Required value: is required for apply patch")
-	force.FieldManager = "m"
-	assert.NoError(t, force.Validate(true))
+	var opts kinds.WriteOptions
+	assertStatus(t, opts.ValidatePatch(false, new(false)), 422, store.ErrInvalid, invalid+"force: Forbidden: may not be specified for non-apply patch")
+	assertStatus(t, opts.ValidatePatch(true, new(false)), 422, store.ErrInvalid, invalid+"fieldManager: Required value: is required for apply patch")
+	opts.FieldManager = "m"
+	assert.NoError(t, opts.ValidatePatch(true, new(false)))
 }
 
 // assertStatus demands code, reason and text of an error's Status.

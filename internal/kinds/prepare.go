@@ -20,7 +20,7 @@ const memberStatus = "status"
 // fields that the kind sets. ctx is the one of the write.
 func (k *Kind) PrepareNew(ctx context.Context, o Object) {
 	if k.info.Status && !k.of.StatusOnCreate {
-		k.Type().CopyMember(o, k.empty(), memberStatus)
+		k.Type().CopyMember(o, nil, memberStatus)
 	}
 	if k.HasGenerations() {
 		o.GetObjectMeta().Generation = 1
@@ -101,10 +101,6 @@ func (k *Kind) compileManagers() {
 		k.managers.Versions = append(k.managers.Versions, managedfields.Version{
 			APIVersion: k.TypeMeta(i).APIVersion, Type: f.typ,
 		})
-		k.managers.Versions[i].Empty = v.empty
-		if v.serializer != nil {
-			k.managers.Versions[i].Read = func(doc map[string]any) (Object, error) { return k.readApplied(i, doc) }
-		}
 	}
 	if slices.ContainsFunc(k.forms, func(f form) bool { return f.to != nil || f.typ.Rest == nil }) && len(k.forms) > 1 {
 		k.managers.Convert = k.Convert

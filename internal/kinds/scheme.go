@@ -37,6 +37,9 @@ func (t Target) TypeMeta() meta.TypeMeta { return t.Kind.TypeMeta(t.Version) }
 // Schema returns the compiled type of the version.
 func (t Target) Schema() *codec.Type { return t.Kind.Schema(t.Version) }
 
+// Document returns the type that documents describe for the version.
+func (t Target) Document() *codec.Type { return t.Kind.Document(t.Version) }
+
 func (t Target) version() string { return t.Kind.info.Versions[t.Version].Name }
 
 // decoded is the result of decoding a body.
@@ -134,9 +137,6 @@ func (s *Scheme) decodeAny(t Target, data []byte, f Format, strict bool, live Ob
 // decodeInto reads the object of a body that has the type of the target. live is as in DecodeBody.
 func (t Target) decodeInto(d *decoded, raw []byte, f Format, strict bool, live Object) (err error) {
 	d.object = t.Kind.New(t.Version)
-	if t.Kind.versions[t.Version].serializer != nil {
-		return t.deserialize(d, raw, f, strict)
-	}
 	if f == Protobuf {
 		return t.Schema().DecodeProtoLike(raw, d.object, t.like(live))
 	}

@@ -66,10 +66,10 @@ func (c *comparer) compare(s schema, l, r codec.Value) (d delta) {
 			d.record(r)
 		}
 		return d
+	case s.isList() && s.identifiesItems() && l.IsSameList(r):
+		return d
 	case s.isList():
-		x, _ := l.Tree().([]any)
-		y, _ := r.Tree().([]any)
-		d = c.compareItems(s, x, y)
+		d = c.compareItems(s, l, r)
 	default:
 		d = c.compareMembers(s, l, r)
 	}
@@ -103,7 +103,7 @@ func (c *comparer) compareMembers(s schema, l, r codec.Value) delta {
 	return ds.within()
 }
 
-func (c *comparer) compareItems(s schema, l, r []any) delta {
+func (c *comparer) compareItems(s schema, l, r codec.Value) delta {
 	steps, inL, errL := s.items(l)
 	more, inR, errR := s.items(r)
 	if err := cmp.Or(errL, errR); err != nil {
@@ -135,10 +135,10 @@ func (c *comparer) compareItems(s schema, l, r []any) delta {
 }
 
 // itemsAt returns the items at the given places.
-func itemsAt(list []any, at []int) []codec.Value {
+func itemsAt(list codec.Value, at []int) []codec.Value {
 	var out []codec.Value
 	for _, i := range at {
-		out = append(out, codec.TreeValue(list[i]))
+		out = append(out, list.Item(i))
 	}
 	return out
 }

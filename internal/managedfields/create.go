@@ -2,6 +2,7 @@ package managedfields
 
 import (
 	"bytes"
+	"slices"
 	"time"
 
 	"github.com/kubecoord/kubecoord/internal/codec"
@@ -51,14 +52,25 @@ func (k *FieldManager) appendCreated(dst []byte, s schema, v, empty codec.Value,
 		}
 		below, at := s.below(m.Name, m.Field), append(path, member(m.Name))
 		switch {
-		case below.untyped() || !m.X.Exists():
+		case !m.X.Exists():
 			return dst, false
-		case below.isLeaf(m.X, m.Y):
+		case below.isLeaf(m.X, m.Y) || below.untyped() && isScalar(m.X) && !m.Y.Exists():
 			if !m.X.Equal(m.Y) && !isSystemField(at) && !isMetadata(at) {
 				dst = append(appendHead(dst, m.Name), '}')
 			}
 			continue
-		case m.X.IsTree() || m.Y.IsTree() && m.Y.Exists():
+		case below.isList() && m.Y.IsEmpty(): // a list of a Go type may always be there, as a null
+			if dst = appendHead(dst, m.Name); !m.Y.Exists() {
+				dst = append(dst, `".":{}`...)
+			}
+			if dst, ok = k.appendCreatedList(dst, below, m.X, at); !ok {
+				return dst, false
+			}
+			dst = append(dst, '}')
+			continue
+		case m.Y.Exists() && (m.Y.IsTree() || m.X.IsTree()):
+			return dst, false
+		case m.X.IsTree() && !below.isMap():
 			return dst, false
 		}
 		start := len(dst)
@@ -85,10 +97,64 @@ func (k *FieldManager) appendCreated(dst []byte, s schema, v, empty codec.Value,
 	return dst, true
 }
 
+// isScalar reports whether a value is neither an object nor a list nor null.
+func isScalar(v codec.Value) bool {
+	switch v.Tree().(type) {
+	case nil, map[string]any, []any:
+		return false
+	}
+	return true
+}
+
+// appendCreatedList appends the nodes of the items of a list that is new. It returns false if an item is there twice or is not
+// identified.
+func (k *FieldManager) appendCreatedList(dst []byte, s schema, list codec.Value, path []step) (_ []byte, ok bool) {
+	type item struct {
+		step
+		v codec.Value
+	}
+	items := make([]item, list.Len())
+	for i := range items {
+		v := list.Item(i)
+		st, err := s.step(v)
+		if err != nil {
+			return dst, false
+		}
+		items[i] = item{st, v}
+	}
+	slices.SortFunc(items, func(a, b item) int { return compareSteps(&a.step, &b.step) })
+	for i, it := range items {
+		below := s.item()
+		if i > 0 && compareSteps(&items[i-1].step, &it.step) == 0 || below.untyped() {
+			return dst, false
+		}
+		dst = appendEscaped(append(appendSeparator(dst), '"'), string(it.step.appendText(nil)), false)
+		dst = append(dst, `":{`...)
+		if !below.isLeaf(codec.Value{}, it.v) {
+			inside := len(dst)
+			dst = append(dst, `".":{},`...)
+			content := len(dst)
+			if dst, ok = k.appendCreated(dst, below, it.v, codec.Value{}, append(path, it.step)); !ok {
+				return dst, false
+			}
+			if len(dst) == content {
+				dst = dst[:inside]
+			}
+		}
+		dst = append(dst, '}')
+	}
+	return dst, true
+}
+
+// appendSeparator appends the comma after a node.
+func appendSeparator(dst []byte) []byte {
+	if dst[len(dst)-1] == '}' {
+		return append(dst, ',')
+	}
+	return dst
+}
+
 // appendHead appends the name of a node after the nodes before it.
 func appendHead(dst []byte, name string) []byte {
-	if dst[len(dst)-1] == '}' {
-		dst = append(dst, ',')
-	}
-	return append(appendEscaped(append(dst, `"f:`...), name, false), `":{`...)
+	return append(appendEscaped(append(appendSeparator(dst), `"f:`...), name, false), `":{`...)
 }

@@ -53,9 +53,6 @@ func (d document) object() (Object, error) {
 type unconverted struct{ error }
 
 func (v *Version) read(doc map[string]any) (Object, error) {
-	if v.Read != nil {
-		return v.Read(doc)
-	}
 	o := v.Type.New().(Object)
 	_, err := v.Type.FromUnstructured(doc, o, false)
 	return o, err

@@ -47,30 +47,17 @@ type Version struct {
 	APIVersion string
 	// Type is the schema of the form that objects have in this version.
 	Type *codec.Type
-	// Empty returns the object that a new one is compared with, which is not changed. Nil means an empty one of Type.
-	Empty func() Object
-	// Read returns the object of a document. Nil means by Type.
-	Read func(doc map[string]any) (Object, error)
 
 	parsed [64]atomic.Pointer[parsedSet] // by their text
 }
 
 // empty returns an empty object of the version.
 func (k *FieldManager) empty(version int) Object {
-	v := &k.Versions[version]
-	if v.Empty != nil {
-		return v.Empty()
-	}
-	return v.Type.New().(Object)
+	return k.Versions[version].Type.New().(Object)
 }
 
 // zero returns the value of an empty object of the version.
-func (v *Version) zero() codec.Value {
-	if v.Empty != nil {
-		return v.Type.Value(v.Empty())
-	}
-	return v.Type.ZeroValue()
-}
+func (v *Version) zero() codec.Value { return v.Type.ZeroValue() }
 
 func (k *FieldManager) schema(version int) schema { return schema{typ: k.Versions[version].Type} }
 

@@ -21,8 +21,8 @@ func fieldsIn(s schema, v codec.Value) (below *set, self bool) {
 	if isObject(v) {
 		return s.fieldsInObject(v), false
 	}
-	if list, ok := v.Tree().([]any); ok && !s.untyped() {
-		return s.fieldsInList(list), false
+	if s.isList() {
+		return s.fieldsInList(v), false
 	}
 	return nil, s.untyped()
 }
@@ -41,7 +41,7 @@ func (s schema) fieldsInObject(object codec.Value) *set {
 }
 
 // fieldsInList returns the fields in a list. An item that occurs twice is one field.
-func (s schema) fieldsInList(list []any) *set {
+func (s schema) fieldsInList(list codec.Value) *set {
 	steps, at, _ := s.items(list) // no steps if the list is not valid
 	var nodes []node
 	for i, st := range steps {
@@ -51,7 +51,7 @@ func (s schema) fieldsInList(list []any) *set {
 		}
 		n := node{step: st, member: true}
 		if len(places) == 1 {
-			n.sub, _ = fieldsIn(s.item(), codec.TreeValue(list[i]))
+			n.sub, _ = fieldsIn(s.item(), list.Item(i))
 		}
 		nodes = append(nodes, n)
 	}

@@ -79,7 +79,7 @@ func (s schema) mergeLists(l, r []any) (codec.Value, error) {
 }
 
 func (s schema) index(list []any) (texts []string, at map[string][]int, err error) {
-	steps, at, err := s.items(list)
+	steps, at, err := s.items(codec.TreeValue(list))
 	for _, st := range steps {
 		texts = append(texts, st.text())
 	}

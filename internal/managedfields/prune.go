@@ -125,7 +125,7 @@ func (s schema) withoutMembers(object codec.Value, fields *set) codec.Value {
 func (s schema) withoutItems(list []any, fields *set) codec.Value {
 	var out []any
 	for _, item := range list {
-		st, err := s.step(item)
+		st, err := s.step(codec.TreeValue(item))
 		if err != nil {
 			continue // the item is not valid
 		}

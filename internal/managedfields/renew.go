@@ -42,7 +42,7 @@ func (r *renewal) members(s schema, l, v codec.Value, path []step) bool {
 		switch {
 		case below.isList() && !below.atomic() && !below.identifiesItems():
 			ok = false // a comparison may fail
-		case below.isStruct() && !m.X.IsTree() && !m.Y.IsTree():
+		case (below.isStruct() || below.isMap() && !below.atomic()) && !m.X.IsTree() && !m.Y.IsTree():
 			ok = r.members(below, m.X, m.Y, at)
 		case m.X.Equal(m.Y):
 		case isSystemField(at):

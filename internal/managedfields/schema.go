@@ -98,6 +98,9 @@ func (s schema) isStruct() bool {
 // all other values are.
 func (s schema) untyped() bool { return s.typ != nil && s.typ.Kind == codec.Untyped }
 
+// isMap reports whether values are objects with members of one type, such that a Go value has no others.
+func (s schema) isMap() bool { return s.typ != nil && s.typ.Kind == codec.Map && s.typ.Schema == nil }
+
 // isLeaf reports whether two values of the schema are compared as a whole: they are
 // atomic, or both are empty. Either may be none.
 func (s schema) isLeaf(l, r codec.Value) bool {
@@ -121,10 +124,11 @@ func isObjectOrNull(v any) bool {
 }
 
 // step returns the step that identifies an item of a list that is not atomic.
-func (s schema) step(item any) (step, error) {
+func (s schema) step(v codec.Value) (step, error) {
 	if s.list.ListType == "map" {
-		return s.keyStep(item)
+		return s.keyStep(v)
 	}
+	item := v.Tree()
 	switch item.(type) {
 	case map[string]any:
 		return step{}, errors.New("associative list without keys has an element that's a map type")
@@ -136,17 +140,18 @@ func (s schema) step(item any) (step, error) {
 	return step{kind: valueStep, value: item}, nil
 }
 
-func (s schema) keyStep(item any) (step, error) {
-	if item == nil {
+func (s schema) keyStep(item codec.Value) (step, error) {
+	switch {
+	case !item.IsTree():
+	case item.Tree() == nil:
 		return step{}, errors.New("associative list with keys may not have a null element")
-	}
-	object, ok := item.(map[string]any)
-	if !ok {
+	case members(item.Tree()) == nil:
 		return step{}, errors.New("associative list with keys may not have non-map elements")
 	}
-	var ks keys
+	ks := make(keys, 0, len(s.list.ListMapKeys))
 	for _, name := range s.list.ListMapKeys {
-		value, ok := object[name]
+		member := item.Member(name)
+		value, ok := member.Tree(), member.Exists()
 		if !ok {
 			value, ok = s.defaultKey(name)
 		}
@@ -192,10 +197,10 @@ func (s schema) identifiesItems() bool {
 
 // items returns the steps of the items of a list, and for the text of each step the
 // indexes of its items.
-func (s schema) items(list []any) (steps []step, at map[string][]int, err error) {
-	at = make(map[string][]int, len(list))
-	for i, item := range list {
-		st, err := s.step(item)
+func (s schema) items(list codec.Value) (steps []step, at map[string][]int, err error) {
+	at = make(map[string][]int, list.Len())
+	for i := range list.Len() {
+		st, err := s.step(list.Item(i))
 		if err != nil {
 			return nil, nil, fmt.Errorf("element %d: %w", i, err)
 		}

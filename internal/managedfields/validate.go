@@ -92,7 +92,7 @@ func (s schema) validateList(v codec.Value) (fs faults) {
 	for i, item := range list {
 		at := "[" + strconv.Itoa(i) + "]"
 		if !s.atomic() {
-			st, err := s.step(item)
+			st, err := s.step(codec.TreeValue(item))
 			if err != nil {
 				return append(fs, faultf("element %d: %v", i, err)...)
 			}

@@ -15,7 +15,6 @@ import (
 	"github.com/kubecoord/kubecoord/candidate"
 	"github.com/kubecoord/kubecoord/endpoints"
 	"github.com/kubecoord/kubecoord/internal/openapi"
-	"github.com/kubecoord/kubecoord/internal/registry"
 	"github.com/kubecoord/kubecoord/lease"
 	"github.com/kubecoord/kubecoord/store"
 	"github.com/kubecoord/kubecoord/store/meta"
@@ -30,7 +29,7 @@ func coordination(t testing.TB, others ...store.AnyKind) openapi.API {
 	t.Cleanup(st.Close)
 	api := openapi.API{Version: "v1.37.2"}
 	for _, kind := range append([]store.AnyKind{lease.Kind(), candidate.Kind(), endpoints.Kind()}, others...) {
-		res := (*registry.Store)(st).Resource(kind.Registered())
+		res := st.Registry().Resource(kind.Registered())
 		info := res.Info()
 		for i, v := range info.Versions {
 			gv := meta.GroupVersion{Group: info.Group, Version: v.Name}

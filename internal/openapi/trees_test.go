@@ -59,7 +59,7 @@ func gear() *schema.Schema {
 
 // describe returns an API with one kind.
 func describe(t *testing.T, group, kind string, native bool, s *schema.Schema) openapi.API {
-	typ, err := codec.CompileTree(reflect.TypeFor[store.Unstructured](), "v1", codec.Tree{Schema: s})
+	typ, err := codec.CompileTree(reflect.TypeFor[store.Unstructured](), "v1", s)
 	require.NoError(t, err)
 	gv := openapi.GroupVersion{
 		GroupVersion: meta.GroupVersion{Group: group, Version: "v1"},

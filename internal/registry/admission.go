@@ -47,19 +47,19 @@ func (req *Request) attributes(k *kinds.Kind, o, old kinds.Object) *kinds.Attrib
 	if a.Warn == nil {
 		a.Warn = func(string) {}
 	}
-	if info := a.Resource.Info(); info.Group == "" && info.Plural == "namespaces" && old != nil {
-		a.Namespace = a.Name // as upstream: a request for a namespace is in it
+	if info := a.Resource.Info(); info.Group == "" && info.Plural == "namespaces" {
+		a.Namespace = a.Name // as upstream: a namespace is in itself
 	}
 	opts := req.Options
 	if opts == nil {
-		opts = &kinds.CreateOptions{FieldManager: req.FieldManager}
+		opts = &kinds.WriteOptions{FieldManager: req.FieldManager}
 		if req.DryRun {
 			opts.DryRun = []string{kinds.DryRunAll}
 		}
 	}
-	a.Options = kinds.UpdateOptions(*opts)
+	a.Options = *opts
 	if old == nil {
-		a.Operation, a.Options = kinds.OperationCreate, *opts
+		a.Operation = kinds.OperationCreate
 	}
 	return a
 }

@@ -214,11 +214,11 @@ func TestOptionsOfAWriteThatIsNoRequest(t *testing.T) {
 	at := registry.Request{Namespace: "ns", FieldManager: "m", DryRun: true}
 	_, err := leaseResource(st).Create(t.Context(), newLease("ns/a"), at)
 	require.NoError(t, err)
-	want := kinds.CreateOptions{FieldManager: "m", DryRun: []string{kinds.DryRunAll}}
+	want := kinds.WriteOptions{FieldManager: "m", DryRun: []string{kinds.DryRunAll}}
 	assert.Equal(t, []any{want, want}, options)
 }
 
-// As upstream, a request for a namespace that is there is in that namespace, and the create of one in none.
+// As upstream, a write of a namespace is in that namespace.
 func TestAdmissionOfNamespaces(t *testing.T) {
 	k, err := kinds.NewKind(kinds.Descriptor{
 		Name: "Namespace", New: func() kinds.Object { return &valve{} }, Versions: []kinds.Version{{Name: "v1"}}, ClusterScoped: true,
@@ -238,7 +238,7 @@ func TestAdmissionOfNamespaces(t *testing.T) {
 	require.NoError(t, err)
 	_, err = r.Delete(t.Context(), at, kinds.DeleteOptions{})
 	require.NoError(t, err)
-	assert.Equal(t, map[string]bool{`CREATE a in ""`: true, `UPDATE a in "a"`: true, `DELETE a in "a"`: true}, in)
+	assert.Equal(t, map[string]bool{`CREATE a in "a"`: true, `UPDATE a in "a"`: true, `DELETE a in "a"`: true}, in)
 }
 
 // The object of an update is the same in each attempt, whatever the Admission did to it in the one before.

@@ -85,7 +85,7 @@ func TestWatchOfManyObjectsHoldsNoListOfThem(t *testing.T) {
 	}
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	w, err := leaseResource(st).Watch(t.Context(), registry.WatchOptions{})
+	w, err := leaseResource(st).Watch(t.Context(), registry.ListOptions{})
 	require.NoError(t, err)
 	runtime.ReadMemStats(&after)
 	defer w.Close()

@@ -244,11 +244,11 @@ func BenchmarkListExactVersionsBack(b *testing.B) {
 
 // reading opens n watches and reads them until the benchmark ends. A watch that
 // expires is opened again.
-func reading(b *testing.B, st *registry.Store, n int, opts func(i int) registry.WatchOptions, told func(registry.ItemEvent)) {
+func reading(b *testing.B, st *registry.Store, n int, opts func(i int) registry.ListOptions, told func(registry.ItemEvent)) {
 	b.Helper()
 	ctx, cancel := context.WithCancel(b.Context())
 	var wg sync.WaitGroup
-	open := func(o registry.WatchOptions) *registry.Watcher {
+	open := func(o registry.ListOptions) *registry.Watcher {
 		w, err := leaseResource(st).Watch(ctx, o)
 		if err != nil {
 			b.Error(err)
@@ -289,8 +289,8 @@ func BenchmarkUpdateBesideWatchersOfOtherObjects(b *testing.B) {
 	for _, n := range []int{0, 100, 10_000} {
 		b.Run(fmt.Sprintf("watchers=%d", n), func(b *testing.B) {
 			st, leases := benchStore(b, 1)
-			reading(b, st, n, func(i int) registry.WatchOptions {
-				return registry.WatchOptions{Namespace: "ns", Name: fmt.Sprintf("other-%d", i), ResourceVersion: "1001"}
+			reading(b, st, n, func(i int) registry.ListOptions {
+				return registry.ListOptions{Namespace: "ns", Name: fmt.Sprintf("other-%d", i), ResourceVersion: "1001"}
 			}, nil)
 			l := mustGet(b, leases, "ns/l00000")
 			b.ReportAllocs()
@@ -310,8 +310,8 @@ func BenchmarkWatch(b *testing.B) {
 			st, leases := benchStore(b, 1)
 			l := mustGet(b, leases, "ns/l00000")
 			var told sync.WaitGroup
-			reading(b, st, n, func(int) registry.WatchOptions {
-				return registry.WatchOptions{Namespace: "ns", Name: "l00000", ResourceVersion: "1001"}
+			reading(b, st, n, func(int) registry.ListOptions {
+				return registry.ListOptions{Namespace: "ns", Name: "l00000", ResourceVersion: "1001"}
 			}, func(registry.ItemEvent) { told.Done() })
 			b.ReportAllocs()
 			rounds := 0
@@ -335,8 +335,8 @@ func BenchmarkUpdateBesideWatchersOfTheSameObject(b *testing.B) {
 		b.Run(fmt.Sprintf("watchers=%d", n), func(b *testing.B) {
 			st, leases := benchStore(b, 1)
 			l := mustGet(b, leases, "ns/l00000")
-			reading(b, st, n, func(int) registry.WatchOptions {
-				return registry.WatchOptions{Namespace: "ns", Name: "l00000", ResourceVersion: "1001"}
+			reading(b, st, n, func(int) registry.ListOptions {
+				return registry.ListOptions{Namespace: "ns", Name: "l00000", ResourceVersion: "1001"}
 			}, nil)
 			b.ReportAllocs()
 			for b.Loop() {
@@ -351,7 +351,7 @@ func BenchmarkWatchOpenAndClose(b *testing.B) {
 	r := leaseResource(st)
 	b.ReportAllocs()
 	for b.Loop() {
-		w, err := r.Watch(b.Context(), registry.WatchOptions{Namespace: "ns", Name: "l00000"})
+		w, err := r.Watch(b.Context(), registry.ListOptions{Namespace: "ns", Name: "l00000"})
 		if err != nil {
 			b.Fatal(err)
 		}
@@ -394,7 +394,7 @@ func BenchmarkMemory(b *testing.B) {
 		encoded := heap()
 		open := make([]*registry.Watcher, n)
 		for i := range open {
-			if open[i], err = r.Watch(b.Context(), registry.WatchOptions{Namespace: "ns", Name: fmt.Sprintf("other-%d", i), ResourceVersion: rv(st.ResourceVersion())}); err != nil {
+			if open[i], err = r.Watch(b.Context(), registry.ListOptions{Namespace: "ns", Name: fmt.Sprintf("other-%d", i), ResourceVersion: rv(st.ResourceVersion())}); err != nil {
 				b.Fatal(err)
 			}
 		}

@@ -7,11 +7,10 @@
 //     next state of an object), patch.go, prepare.go (the fields that the server sets).
 //     Deletions are in delete.go, whole states in restore.go.
 //   - A read: options.go, readstate.go (which state a read is served from), read.go (get, and
-//     waiting), selection.go and list.go, continue.go (tokens), watch.go, follow.go (list, then
-//     watch).
+//     waiting), selection.go and list.go, continue.go (tokens), watch.go.
 //   - The state: store.go, resource.go (one collection), item.go (one state of one object),
-//     snapshot.go (older states), seed.go (uids and generated names), record.go (changes kept
-//     for tests).
+//     snapshot.go (older states), seed.go (uids and generated names), feed.go (the changes
+//     of all collections).
 //   - Caches: the bytes in item.go, pages.go, the snapshots in snapshot.go. Each names
 //     the benchmark that defends it.
 //   - A source: source.go is the seam between the rules and the state, and the store in memory.

@@ -52,7 +52,7 @@ type engine struct {
 // which also closes a Backend that is an io.Closer. The store can hold objects of these kinds
 // only: Resource panics for any other. Use Loaded to wait until it can be read.
 //
-// FirstVersion, Seed and Quota must be zero, and the clock must not be moved by hand: versions
+// FirstResourceVersion, Seed and Quota must be zero, and the clock must not be moved by hand: versions
 // and the quota are those of the Backend, whose other users know no seed and no such clock.
 func Open(o Options, b backend.Backend, all ...*kinds.Kind) (*Store, error) {
 	_, manual := o.Clock.(interface{ FastForward(time.Duration) })
@@ -60,7 +60,7 @@ func Open(o Options, b backend.Backend, all ...*kinds.Kind) (*Store, error) {
 		name, why string
 		set       bool
 	}{
-		{"FirstVersion", "the backend gives the versions", o.FirstVersion != 0},
+		{"FirstResourceVersion", "the backend gives the versions", o.FirstResourceVersion != 0},
 		{"Seed", "uids would repeat those of other stores on the same backend", o.Seed != 0},
 		{"Quota", "the backend has its own", o.Quota != 0},
 		{"Clock", "a clock that is moved by hand does not move the backend", manual},

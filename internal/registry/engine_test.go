@@ -48,7 +48,7 @@ func TestStoresOnOneEngineSeeEachOther(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e := engine.New(1000)
 		a, b := openOn(t, e), openOn(t, e)
-		events := record(t, b, registry.WatchOptions{ResourceVersion: "1000"})
+		events := record(t, b, registry.ListOptions{ResourceVersion: "1000"})
 		created := mustCreate(t, leasesIn(a), newLease("ns/a", holder("one")))
 		assert.Equal(t, "1001", created.ResourceVersion)
 		got := mustGet(t, leasesIn(b), "ns/a")
@@ -509,7 +509,7 @@ func TestConsistentReadsAskForProgress(t *testing.T) {
 		assert.Equal(t, "2001", m.ResourceVersion)
 		assert.LessOrEqual(t, time.Since(start), 200*time.Millisecond)
 		e.Jump(500)
-		w := record(t, st, registry.WatchOptions{AllowWatchBookmarks: true})
+		w := record(t, st, registry.ListOptions{AllowWatchBookmarks: true})
 		assert.Equal(t, []string{"ADDED ns/a@1001", "BOOKMARK @2501 end"}, w.take())
 		e.Jump(500)
 		time.Sleep(time.Minute)
@@ -522,7 +522,7 @@ func TestChangesOfOneVersion(t *testing.T) {
 		e := engine.New(1000)
 		st := openOn(t, e)
 		createAll(t, leasesIn(st), "ns/a", "ns/b", "other/c")
-		all, one := record(t, st, fromNow()), record(t, st, registry.WatchOptions{Namespace: "ns", Name: "b", ResourceVersion: "1003"})
+		all, one := record(t, st, fromNow()), record(t, st, registry.ListOptions{Namespace: "ns", Name: "b", ResourceVersion: "1003"})
 		assert.Equal(t, 3, e.DeleteRange("leases/"))
 		assert.Equal(t, []string{"DELETED ns/a@1004", "DELETED ns/b@1004", "DELETED other/c@1004"}, all.take())
 		assert.Equal(t, []string{"DELETED ns/b@1004"}, one.take())
@@ -542,7 +542,7 @@ func TestWatchersExpireWhenChangesAreLost(t *testing.T) {
 		st, other := openOn(t, e), openOn(t, e)
 		createAll(t, leasesIn(other), "ns/a", "ns/b")
 		idle := record(t, st, fromNow())
-		elsewhere := record(t, st, registry.WatchOptions{Namespace: "elsewhere", ResourceVersion: "1002"})
+		elsewhere := record(t, st, registry.ListOptions{Namespace: "elsewhere", ResourceVersion: "1002"})
 		synctest.Wait()
 		e.Set(func(f *engine.Faults) { f.Hold = true })
 		e.DeleteRange("leases/ns/a")
@@ -558,7 +558,7 @@ func TestWatchersExpireWhenChangesAreLost(t *testing.T) {
 		assert.Equal(t, "1003", m.ResourceVersion)
 		_, _, err := leasesIn(st).List(t.Context(), registry.ListOptions{ResourceVersion: "1002", ResourceVersionMatch: registry.MatchExact})
 		assert.ErrorIs(t, err, store.ErrExpired)
-		again := record(t, st, registry.WatchOptions{ResourceVersion: "1003"})
+		again := record(t, st, registry.ListOptions{ResourceVersion: "1003"})
 		createAll(t, leasesIn(st), "ns/c")
 		assert.Equal(t, []string{"ADDED ns/c@1004"}, again.take())
 	})
@@ -572,7 +572,7 @@ func TestARestartServesOldWatches(t *testing.T) {
 		mustDelete(t, leasesIn(st), "ns/a")
 		st.Close()
 		st = openOn(t, e)
-		w := record(t, st, registry.WatchOptions{ResourceVersion: "1001"})
+		w := record(t, st, registry.ListOptions{ResourceVersion: "1001"})
 		assert.Equal(t, []string{"ADDED ns/b@1002", "DELETED ns/a@1003"}, w.take())
 	})
 }
@@ -582,17 +582,17 @@ func TestWithoutContact(t *testing.T) {
 		e := engine.New(1000)
 		st := openOn(t, e)
 		createAll(t, leasesIn(st), "ns/a")
-		leaving := record(t, st, registry.WatchOptions{ResourceVersion: "1001", EndWithoutContact: true})
-		staying := record(t, st, registry.WatchOptions{ResourceVersion: "1001"})
+		leaving := record(t, st, registry.ListOptions{ResourceVersion: "1001", EndWithoutContact: true})
+		staying := record(t, st, registry.ListOptions{ResourceVersion: "1001"})
 		e.Set(func(f *engine.Faults) { f.Cut = true })
 		time.Sleep(30*time.Second - time.Nanosecond)
 		assert.NoError(t, leaving.ended())
 		time.Sleep(time.Nanosecond)
 		assert.EqualError(t, leaving.ended(), "EOF")
 		assert.NoError(t, staying.ended())
-		_, err := leaseResource(st).Watch(t.Context(), registry.WatchOptions{ResourceVersion: "1001", EndWithoutContact: true})
+		_, err := leaseResource(st).Watch(t.Context(), registry.ListOptions{ResourceVersion: "1001", EndWithoutContact: true})
 		assertStatus(t, err, 429, "TooManyRequests", "storage is (re)initializing")
-		assert.NoError(t, record(t, st, registry.WatchOptions{ResourceVersion: "1001"}).ended(), "this one may stay")
+		assert.NoError(t, record(t, st, registry.ListOptions{ResourceVersion: "1001"}).ended(), "this one may stay")
 
 		items, _ := mustList(t, leasesIn(st), registry.ListOptions{ResourceVersion: "0"})
 		assert.Equal(t, []string{"ns/a"}, paths(items))
@@ -623,7 +623,7 @@ func TestWithoutContact(t *testing.T) {
 		e.Set(func(f *engine.Faults) { f.Cut = false })
 		createAll(t, leasesIn(st), "ns/c")
 		assert.Equal(t, []string{"ADDED ns/c@1002"}, staying.take())
-		assert.Equal(t, []string{"ADDED ns/c@1002"}, record(t, st, registry.WatchOptions{ResourceVersion: "1001", EndWithoutContact: true}).take())
+		assert.Equal(t, []string{"ADDED ns/c@1002"}, record(t, st, registry.ListOptions{ResourceVersion: "1001", EndWithoutContact: true}).take())
 
 		broken := errors.New("etcdserver: no leader")
 		e.Set(func(f *engine.Faults) { f.Err = broken })
@@ -650,7 +650,7 @@ func TestABackendThatEndsIsNotSilent(t *testing.T) {
 			assert.ErrorIs(t, err, end)
 			_, _, err = leasesIn(st).List(t.Context(), registry.ListOptions{ResourceVersion: version})
 			assert.ErrorIs(t, err, end)
-			_, err = leaseResource(st).Watch(t.Context(), registry.WatchOptions{ResourceVersion: version})
+			_, err = leaseResource(st).Watch(t.Context(), registry.ListOptions{ResourceVersion: version})
 			assert.ErrorIs(t, err, end)
 		}
 		_, err := leasesIn(st).Create(t.Context(), newLease("ns/b"), store.CreateOptions{})
@@ -685,7 +685,7 @@ func TestAShortLossOfContactEndsNoWatch(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e := engine.New(1000)
 		st := openOn(t, e)
-		w := record(t, st, registry.WatchOptions{ResourceVersion: "1000", EndWithoutContact: true})
+		w := record(t, st, registry.ListOptions{ResourceVersion: "1000", EndWithoutContact: true})
 		for range 3 {
 			e.Set(func(f *engine.Faults) { f.Cut = true })
 			time.Sleep(20 * time.Second)
@@ -738,7 +738,7 @@ func TestAStoreThatIsNotLoaded(t *testing.T) {
 		for name, err := range map[string]error{
 			"list":   second(leaseResource(st).List(t.Context(), registry.ListOptions{})),
 			"list 0": second(leaseResource(st).List(t.Context(), registry.ListOptions{ResourceVersion: "0"})),
-			"watch":  second(leaseResource(st).Watch(t.Context(), registry.WatchOptions{ResourceVersion: "1000"})),
+			"watch":  second(leaseResource(st).Watch(t.Context(), registry.ListOptions{ResourceVersion: "1000"})),
 			"fork":   second(st.Fork()),
 		} {
 			assertStatus(t, err, 429, "TooManyRequests", "storage is (re)initializing")
@@ -816,32 +816,23 @@ func TestAContextThatEndsIsTheError(t *testing.T) {
 	})
 }
 
-// The record begins again with the state: what came before it is unknown.
-func TestAStoreOnABackendRecords(t *testing.T) {
+// The changes begin again with the state: those that came before it are unknown.
+func TestAStoreOnABackendIsObserved(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e := engine.New(1000)
 		st, other := openOn(t, e), openOn(t, e)
-		st.Record(10)
+		o := observe(st)
 		createAll(t, leasesIn(other), "ns/a", "ns/b")
 		synctest.Wait()
-		rec := st.Recorded()
-		changes, now := recorded(rec)
-		assert.Equal(t, []string{"1001 ADDED leases a from - to 1001 by 0", "1002 ADDED leases b from - to 1002 by 0"}, changes)
-		assert.Equal(t, []string{"leases a 1001", "leases b 1002"}, now)
-		assert.Equal(t, time.Now(), rec.Changes[0].At)
+		assert.Equal(t, []string{"1000: leases -> a@1001, leases -> b@1002"}, o.texts)
+		assert.Equal(t, time.Now(), o.last.At)
 		e.Set(hold)
 		e.DeleteRange("leases/ns/a")
 		e.Compact()
 		e.Set(release)
 		synctest.Wait()
-		rec = st.Recorded()
-		changes, now = recorded(rec)
-		assert.Empty(t, changes)
-		assert.Equal(t, []string{"leases b 1002"}, now)
-		assert.EqualValues(t, 1003, rec.Since)
 		createAll(t, leasesIn(st), "ns/c")
-		changes, _ = recorded(st.Recorded())
-		assert.Equal(t, []string{"1004 ADDED leases c from - to 1004 by 0"}, changes, "it goes on")
+		assert.Equal(t, "1003: leases -> c@1004", o.texts[1], "it goes on")
 	})
 }
 
@@ -852,9 +843,9 @@ func TestHistoryOnABackendExpiresByAge(t *testing.T) {
 		t.Cleanup(st.Close)
 		require.NoError(t, st.Loaded(t.Context()))
 		createAll(t, leasesIn(st), "ns/a")
-		assert.Equal(t, []string{"ADDED ns/a@1001"}, record(t, st, registry.WatchOptions{ResourceVersion: "1000"}).take())
+		assert.Equal(t, []string{"ADDED ns/a@1001"}, record(t, st, registry.ListOptions{ResourceVersion: "1000"}).take())
 		time.Sleep(time.Minute + time.Second)
-		assert.ErrorIs(t, record(t, st, registry.WatchOptions{ResourceVersion: "1000"}).ended(), store.ErrExpired)
+		assert.ErrorIs(t, record(t, st, registry.ListOptions{ResourceVersion: "1000"}).ended(), store.ErrExpired)
 	})
 }
 
@@ -863,7 +854,7 @@ func TestAWatchOnABackendWithoutTheStateBeginsAtItsCache(t *testing.T) {
 		e := engine.New(1000)
 		st := openOn(t, e)
 		createAll(t, leasesIn(st), "ns/a")
-		w := record(t, st, registry.WatchOptions{ResourceVersion: "0", SendInitialEvents: new(false), ResourceVersionMatch: registry.MatchNotOlderThan})
+		w := record(t, st, registry.ListOptions{ResourceVersion: "0", SendInitialEvents: new(false), ResourceVersionMatch: registry.MatchNotOlderThan})
 		createAll(t, leasesIn(st), "ns/b")
 		assert.Equal(t, []string{"ADDED ns/b@1002"}, w.take())
 	})
@@ -888,7 +879,7 @@ func TestWhatAStoreOnABackendRefuses(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e := engine.New(1000)
 		for want, o := range map[string]registry.Options{
-			"store: FirstVersion: must not be set for a store on a backend: the backend gives the versions":                      {FirstVersion: 5},
+			"store: FirstResourceVersion: must not be set for a store on a backend: the backend gives the versions":              {FirstResourceVersion: 5},
 			"store: Seed: must not be set for a store on a backend: uids would repeat those of other stores on the same backend": {Seed: 5},
 			"store: Quota: must not be set for a store on a backend: the backend has its own":                                    {Quota: 5},
 			"store: Clock: must not be set for a store on a backend: a clock that is moved by hand does not move the backend":    {Clock: clock.NewManual(epoch)},

@@ -118,7 +118,7 @@ func (e *engine) commit(ctx context.Context, r *Resource, w write) (write, error
 }
 
 // checkStart returns the error of a watch that must not start now, or the losses after which it
-// starts. leaves is WatchOptions.EndWithoutContact.
+// starts. leaves is ListOptions.EndWithoutContact.
 func (e *engine) checkStart(leaves bool) (losses int64, err error) {
 	if err := e.checkLoaded(); err != nil || e == nil || !leaves {
 		return 0, err

@@ -1,6 +1,7 @@
 package registry
 
 import (
+	"context"
 	"iter"
 	"math"
 	"slices"
@@ -75,7 +76,9 @@ func (f *follower) Load(all iter.Seq[backend.Stored], version uint64) error {
 	e.unreadable = unread
 	e.mu.Unlock()
 	st.version = version
-	st.record = record{limit: st.record.limit, since: version}
+	for _, o := range st.observers {
+		o.Begin(version, false)
+	}
 	st.hub.Lose(version)
 	return nil
 }
@@ -116,7 +119,7 @@ func (f *follower) Changed(version uint64, changes []backend.Stored) error {
 	for i, a := range arrivals {
 		f.noteUnreadable(a, version, at)
 		if c := published[i]; c != nil {
-			a.r.applyLocked(c)
+			a.r.applyLocked(context.Background(), c)
 		}
 	}
 	st.version = version

@@ -3,48 +3,115 @@ package registry
 import (
 	"context"
 	"iter"
+	"time"
+
+	"github.com/kubecoord/kubecoord/internal/hub"
+	"github.com/kubecoord/kubecoord/watch"
 )
 
 // ObjectChange is a change of an object of any collection.
 type ObjectChange struct {
 	Resource *Resource
+	Version  uint64
 	// Old is the state before, nil if there was no object. New is the state after, nil if the object is gone.
 	Old, New *Item
+	// At is the time of the change by the store's clock. It is zero unless Options.HistoryAge is set or Observe was called.
+	At time.Time
 }
 
-// FollowAll sends the changes of all collections in their order, for controllers of all kinds: one goroutine, and no reader in
-// the hub. An element without changes means that the caller must read the whole state: the first element is one, and so is the one after
-// the history has lost changes. After each element all changes up to then were sent. The last element is the error of the context, or ErrClosed.
+// Type returns the type of the event.
+func (c *ObjectChange) Type() watch.EventType { return (&change{old: c.Old, new: c.New}).eventType() }
+
+// Newest returns the state after the change, or the state before it if the object is gone.
+func (c *ObjectChange) Newest() *Item { return (&change{old: c.Old, new: c.New}).newest() }
+
+func (st *Store) objectChangeLocked(c *hub.Change[change]) ObjectChange {
+	return ObjectChange{st.byID[c.Collection], c.Version, c.Payload.old, c.Payload.new, c.At}
+}
+
+// Observer gets the changes of a store; see Observe. It is called with the lock of the store held, so it must not block or use the store.
+type Observer interface {
+	// Begin is called before the changes after a version. empty reports whether there were none before. It is called again when a
+	// Backend has lost changes.
+	Begin(version uint64, empty bool)
+	// Changed gets a change, and the context of its write. A change of a Backend has an empty context.
+	Changed(ctx context.Context, c ObjectChange)
+}
+
+// Observe makes the store pass all changes from now on to o, in their order. A fork does not.
+func (st *Store) Observe(o Observer) {
+	st.aging.Store(true)
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	st.observers = append(st.observers, o)
+	o.Begin(st.version, st.version == st.first)
+}
+
+// Feed reads the changes of all collections in their order, for controllers of several kinds. It is no reader of the hub, so it
+// costs a write nothing but one wake-up. Its methods are for one goroutine.
+type Feed struct {
+	st     *Store
+	at     uint64 // 0 is before every history
+	losses int    // of the history
+	wakeUp <-chan struct{}
+}
+
+// Feed returns a Feed.
+func (st *Store) Feed() *Feed { return &Feed{st: st} }
+
+// Poll returns the changes since the last call. It does not block. If relist is set, there are none, and the caller must read the
+// whole state: when the store is loaded, and after the history has lost changes. What it reads may have changes that the next Poll
+// returns.
+// The error is ErrClosed, or the error of the Backend if that has ended.
+func (f *Feed) Poll() (changes []ObjectChange, relist bool, err error) {
+	losses := f.st.hub.Losses()
+	now, wakeUp := f.st.hub.Head()
+	f.wakeUp = wakeUp
+	select {
+	case <-f.st.hub.Done():
+		return nil, false, ErrClosed
+	default:
+	}
+	if err := f.st.engine.endError(); err != nil {
+		return nil, false, err
+	}
+	past, complete := f.st.hub.Changes(f.at, now)
+	relist = !complete || losses != f.losses
+	f.at, f.losses = now, losses
+	if relist || len(past) == 0 {
+		return nil, relist, nil
+	}
+	changes = make([]ObjectChange, len(past))
+	f.st.mu.RLock()
+	defer f.st.mu.RUnlock()
+	for i, c := range past {
+		changes[i] = f.st.objectChangeLocked(c)
+	}
+	return changes, false, nil
+}
+
+// WakeUp returns a channel that is closed when another Poll may return something.
+func (f *Feed) WakeUp() <-chan struct{} { return f.wakeUp }
+
+// FollowAll sends what a Feed returns. An element without changes means that the caller must read the whole state. The last element
+// is the error of the context or of the Feed.
 func (st *Store) FollowAll(ctx context.Context) iter.Seq2[[]ObjectChange, error] {
 	return func(yield func([]ObjectChange, error) bool) {
-		at, lost := uint64(0), true
-		for {
-			now, next := st.hub.Head()
-			var out []ObjectChange
-			if !lost {
-				changes, complete := st.hub.Changes(at, now)
-				lost = !complete || now < at
-				st.mu.RLock()
-				for _, c := range changes {
-					out = append(out, ObjectChange{st.byID[c.Collection], c.Payload.old, c.Payload.new})
-				}
-				st.mu.RUnlock()
+		for f := st.Feed(); ; {
+			changes, relist, err := f.Poll()
+			if err == nil {
+				err = ctx.Err()
 			}
-			if lost {
-				out = nil
-			}
-			if (lost || len(out) > 0) && !yield(out, nil) {
+			if err != nil {
+				yield(nil, err)
 				return
 			}
-			at, lost = now, false
+			if (relist || len(changes) > 0) && !yield(changes, nil) {
+				return
+			}
 			select {
-			case <-next:
+			case <-f.WakeUp():
 			case <-ctx.Done():
-				yield(nil, ctx.Err())
-				return
-			case <-st.hub.Done():
-				yield(nil, ErrClosed)
-				return
 			}
 		}
 	}

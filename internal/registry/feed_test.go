@@ -1,36 +1,103 @@
-package registry
+package registry_test
 
 import (
 	"context"
+	"strings"
 	"testing"
+	"testing/synctest"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/kubecoord/kubecoord/endpoints"
+	"github.com/kubecoord/kubecoord/internal/registry"
+	"github.com/kubecoord/kubecoord/store"
 )
 
-func TestFollowAll(t *testing.T) {
-	st := New(Options{})
-	ctx, cancel := context.WithCancel(t.Context())
-	defer cancel()
-	steps := 0
-	for changes, err := range st.FollowAll(ctx) {
-		switch steps++; steps {
-		case 1:
-			require.NoError(t, err)
-			assert.Empty(t, changes, "the first element is a relist")
-			st.mu.Lock()
-			st.version++
-			st.hub.Publish(st.version) // without a change of an object
-			st.mu.Unlock()
-			cancel()
-		case 2:
-			require.ErrorIs(t, err, context.Canceled)
+// changesOf returns changes as "Kind: old -> new", with resourceVersions.
+func changesOf(changes []registry.ObjectChange) (texts []string) {
+	version := func(it *registry.Item) string {
+		if it == nil {
+			return ""
 		}
+		return it.Name() + "@" + it.ResourceVersion()
 	}
-	assert.Equal(t, 2, steps)
-	st.Close()
-	for range st.FollowAll(t.Context()) { // a relist, and ErrClosed
-		steps++
+	for _, c := range changes {
+		texts = append(texts, strings.Join(strings.Fields(c.Resource.Info().Kind+": "+version(c.Old)+" -> "+version(c.New)), " "))
 	}
-	assert.Equal(t, 4, steps)
+	return texts
+}
+
+func TestFeedReturnsTheChangesOfAllCollectionsInTheirOrder(t *testing.T) {
+	st := newStoreWith(t, registry.Options{History: 4})
+	leases, others := leasesIn(st), in(st, endpoints.Kind())
+	f := st.Feed()
+	poll := func(wantRelist bool) []registry.ObjectChange {
+		t.Helper()
+		changes, relist, err := f.Poll()
+		require.NoError(t, err)
+		assert.Equal(t, wantRelist, relist)
+		return changes
+	}
+	assert.Empty(t, poll(true), "the first one")
+	assert.Empty(t, poll(false))
+	l, err := leases.Create(t.Context(), newLease("ns/a"), store.CreateOptions{})
+	require.NoError(t, err)
+	_, err = others.Create(t.Context(), newEndpoints("ns/b"), store.CreateOptions{})
+	require.NoError(t, err)
+	_, err = leases.Collection.Delete(t.Context(), "ns", l.Name, store.DeleteOptions{})
+	require.NoError(t, err)
+	changes := poll(false)
+	assert.Equal(t, []string{"Lease: -> a@1001", "Endpoints: -> b@1002", "Lease: a@1001 ->"}, changesOf(changes))
+	assert.EqualValues(t, 1003, changes[2].Version)
+	assert.Empty(t, poll(false))
+	for range 5 { // one more than the history has
+		_, err := leases.Create(t.Context(), newLease("ns/a"), store.CreateOptions{})
+		require.NoError(t, err)
+		_, err = leases.Collection.Delete(t.Context(), "ns", "a", store.DeleteOptions{})
+		require.NoError(t, err)
+	}
+	assert.Empty(t, poll(true), "changes are lost")
+	assert.Empty(t, poll(false))
+}
+
+func TestFollowAll(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		st := newStore(t)
+		leases := leasesIn(st)
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		var seen [2][]string
+		var last [2]error
+		for i, ctx := range []context.Context{ctx, t.Context()} {
+			go func() {
+				for changes, err := range st.FollowAll(ctx) {
+					seen[i], last[i] = append(seen[i], strings.Join(changesOf(changes), ", ")), err
+				}
+			}()
+		}
+		synctest.Wait()
+		assert.Equal(t, []string{""}, seen[0], "a relist")
+		_, err := leases.Create(t.Context(), newLease("ns/a"), store.CreateOptions{})
+		require.NoError(t, err)
+		synctest.Wait()
+		assert.Equal(t, []string{"", "Lease: -> a@1001"}, seen[0])
+		cancel()
+		synctest.Wait()
+		assert.ErrorIs(t, last[0], context.Canceled)
+		assert.NoError(t, last[1])
+		st.Close()
+		synctest.Wait()
+		assert.ErrorIs(t, last[1], registry.ErrClosed)
+		for changes, err := range st.FollowAll(t.Context()) {
+			assert.Empty(t, changes)
+			assert.ErrorIs(t, err, registry.ErrClosed)
+		}
+	})
+}
+
+func TestFollowAllEndsWithItsLoop(t *testing.T) {
+	for range newStore(t).FollowAll(t.Context()) {
+		break
+	}
 }

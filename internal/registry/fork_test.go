@@ -147,10 +147,10 @@ func TestWatchFromBeforeTheForkSeesSharedHistoryThenItsOwn(t *testing.T) {
 		parent := newStore(t)
 		leases := leasesIn(parent)
 		createAll(t, leases, "ns/a")
-		open := record(t, parent, registry.WatchOptions{ResourceVersion: "1000"})
+		open := record(t, parent, registry.ListOptions{ResourceVersion: "1000"})
 		mustModify(t, leases, "ns/a", holder("before"))
 		fork := newFork(t, parent)
-		late := record(t, fork, registry.WatchOptions{ResourceVersion: "1000"})
+		late := record(t, fork, registry.ListOptions{ResourceVersion: "1000"})
 		assert.Equal(t, 1, parent.Watchers())
 		assert.Equal(t, 1, fork.Watchers(), "the watch that was open belongs to the parent")
 		createAll(t, leases, "ns/parent")
@@ -180,7 +180,7 @@ func TestReadOfAVersionToComeWaitsForItsOwnWorld(t *testing.T) {
 
 func TestForkKeepsTheClockAndTheLimitsOfHistory(t *testing.T) {
 	now := epoch
-	parent := newStoreWith(t, registry.Options{History: 3, HistoryAge: time.Minute, FirstVersion: 50, Clock: clock.Func(func() time.Time { return now })})
+	parent := newStoreWith(t, registry.Options{History: 3, HistoryAge: time.Minute, FirstResourceVersion: 50, Clock: clock.Func(func() time.Time { return now })})
 	createAll(t, leasesIn(parent), "ns/a")
 	fork := newFork(t, parent)
 	assert.Equal(t, now, fork.Now())
@@ -222,38 +222,6 @@ func TestForkHasAManualClockOfItsOwn(t *testing.T) {
 	assert.True(t, epoch.Add(time.Hour).Equal(fork.Now()))
 }
 
-// What is recorded before the fork is in both records, and what comes later in one.
-func TestForkRecordsItsOwnChanges(t *testing.T) {
-	for limit := 1; limit < 8; limit++ {
-		grandparent := newStore(t)
-		grandparent.Record(limit)
-		createAll(t, leasesIn(grandparent), "ns/a", "ns/b")
-		parent := newFork(t, newFork(t, grandparent))
-		createAll(t, leasesIn(parent), "ns/c")
-		createAll(t, leasesIn(grandparent), "ns/other")
-		fork := newFork(t, parent)
-		recorded := func(st *registry.Store) (out []string) {
-			for _, c := range st.Recorded().Changes {
-				out = append(out, c.New.Name())
-			}
-			return out
-		}
-		last := func(names ...string) []string { return names[max(0, len(names)-limit):] }
-		for i := range 4 {
-			createAll(t, leasesIn(fork), fmt.Sprint("ns/f", i))
-			createAll(t, leasesIn(parent), fmt.Sprint("ns/p", i))
-		}
-		assert.Equal(t, last("a", "b", "c", "f0", "f1", "f2", "f3"), recorded(fork))
-		assert.Equal(t, last("a", "b", "c", "p0", "p1", "p2", "p3"), recorded(parent))
-		assert.Equal(t, limit == 7, fork.Recorded().Complete)
-		forks := []registry.RecordedFork{{1002, epoch}, {1002, epoch}, {1003, epoch}}
-		between := []int{1: 3, 2: 3, 3: 3, 4: 3, 5: 2, 6: 0, 7: 0}[limit] // the last four changes came after all
-		assert.Equal(t, forks[between:], append(forks[:0:0], fork.Recorded().Forks...), limit)
-		assert.Empty(t, grandparent.Recorded().Forks)
-		assert.Same(t, leaseResource(fork), fork.Recorded().Changes[0].Resource)
-	}
-}
-
 // Kinds that one world comes to know are new to the other.
 func TestKindsThatComeAfterTheForkAreKeptApart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -267,7 +235,7 @@ func TestKindsThatComeAfterTheForkAreKeptApart(t *testing.T) {
 		require.NoError(t, err)
 		_, err = in(fork, endpoints.Kind()).Create(t.Context(), newEndpoints("ns/e"), store.CreateOptions{})
 		require.NoError(t, err)
-		w, err := fork.Resource(widgets.Registered()).Watch(t.Context(), registry.WatchOptions{ResourceVersion: "1000", Timeout: time.Minute})
+		w, err := fork.Resource(widgets.Registered()).Watch(t.Context(), registry.ListOptions{ResourceVersion: "1000", Timeout: time.Minute})
 		require.NoError(t, err)
 		defer w.Close()
 		_, err = w.Next(t.Context())

@@ -81,7 +81,7 @@ func TestADeletionWithoutGraceLeftIsSeenAsAMarkAndARemoval(t *testing.T) {
 
 // A reader that is woken by the mark still finds the object.
 func TestWatchesSeeTheMarkBeforeTheRemoval(t *testing.T) {
-	for scope, opts := range map[string]registry.WatchOptions{
+	for scope, opts := range map[string]registry.ListOptions{
 		"collection": {ResourceVersion: "1001"}, "namespace": {Namespace: "ns", ResourceVersion: "1001"}, "object": {Namespace: "ns", Name: "a", ResourceVersion: "1001"},
 	} {
 		t.Run(scope, func(t *testing.T) {
@@ -115,7 +115,7 @@ func TestADeletionWaitsForNobodyWhereNobodyWatches(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := gracefulValves(t, nil)
 		at := valveSpec{}.in(t, r)
-		other, err := r.Watch(t.Context(), registry.WatchOptions{Namespace: "other"})
+		other, err := r.Watch(t.Context(), registry.ListOptions{Namespace: "other"})
 		require.NoError(t, err)
 		defer other.Close()
 		start := time.Now()
@@ -131,7 +131,7 @@ func TestTheEndOfTheRequestDoesNotSeparateTheMarkFromTheRemoval(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := gracefulValves(t, nil)
 		at := valveSpec{}.in(t, r)
-		w, err := r.Watch(t.Context(), registry.WatchOptions{ResourceVersion: "1001"})
+		w, err := r.Watch(t.Context(), registry.ListOptions{ResourceVersion: "1001"})
 		require.NoError(t, err)
 		defer w.Close()
 		ctx, cancel := context.WithCancel(t.Context())

@@ -80,7 +80,7 @@ type client[T any] struct {
 }
 
 func in[T any](st *registry.Store, kind *store.Kind[T]) *client[T] {
-	return &client[T]{kind.In((*store.Store)(st)), st.Resource(kind.Registered())}
+	return &client[T]{kind.In(store.Of(st)), st.Resource(kind.Registered())}
 }
 
 func (c *client[T]) List(ctx context.Context, opts registry.ListOptions) ([]*T, meta.ListMeta, error) {
@@ -245,13 +245,13 @@ type recorder struct {
 }
 
 // record opens a watch that is closed at the end of the test.
-func record(t testing.TB, st *registry.Store, opts registry.WatchOptions) *recorder {
+func record(t testing.TB, st *registry.Store, opts registry.ListOptions) *recorder {
 	t.Helper()
 	return recordUnder(t.Context(), t, st, opts)
 }
 
 // recordUnder is record under a context.
-func recordUnder(ctx context.Context, t testing.TB, st *registry.Store, opts registry.WatchOptions) *recorder {
+func recordUnder(ctx context.Context, t testing.TB, st *registry.Store, opts registry.ListOptions) *recorder {
 	t.Helper()
 	ctx, stop := context.WithCancel(ctx)
 	w, err := leaseResource(st).Watch(ctx, opts)
@@ -315,8 +315,8 @@ func (r *recorder) ended() error {
 }
 
 // fromNow are options for changes alone.
-func fromNow() registry.WatchOptions {
-	return registry.WatchOptions{SendInitialEvents: new(false), ResourceVersionMatch: registry.MatchNotOlderThan}
+func fromNow() registry.ListOptions {
+	return registry.ListOptions{SendInitialEvents: new(false), ResourceVersionMatch: registry.MatchNotOlderThan}
 }
 
 // eventText is such as "ADDED ns/name@1001".

@@ -94,7 +94,7 @@ func (r *Resource) CheckList(opts ListOptions) error {
 }
 
 func (r *Resource) checkList(opts ListOptions) (selection, error) {
-	sel, err := r.parseSelection(opts.Namespace, "", opts.LabelSelector, opts.FieldSelector, opts.validate())
+	sel, err := r.parseSelection(&opts, false)
 	if opts.Continue != "" {
 		// The selector does not narrow the keys of later pages (upstream:
 		// storage.SelectionPredicate.MatchesSingleNamespace). So if only the selector

@@ -54,7 +54,7 @@ type modelPage struct {
 // modelWatch is an open watch and the events that it has sent.
 type modelWatch struct {
 	w       *registry.Watcher
-	opts    registry.WatchOptions
+	opts    registry.ListOptions
 	read    uint64   // all changes up to here were told
 	unread  bool     // it starts in history, and has not looked at it yet
 	initial []string // the state it starts with
@@ -384,7 +384,7 @@ func (m *model) nextPage(which byte) {
 	m.page(p, items, lm)
 }
 
-func (m *model) watch(opts registry.WatchOptions, back byte) {
+func (m *model) watch(opts registry.ListOptions, back byte) {
 	w := &modelWatch{opts: opts, read: m.version}
 	if back < 128 {
 		w.read = max(modelFirst, m.version-min(m.version, uint64(back)))
@@ -530,7 +530,7 @@ func (m *model) do(ops []byte) {
 		case 7:
 			m.nextPage(what)
 		case 8:
-			w := registry.WatchOptions{Namespace: list.Namespace, LabelSelector: list.LabelSelector}
+			w := registry.ListOptions{Namespace: list.Namespace, LabelSelector: list.LabelSelector}
 			if a&32 != 0 {
 				w.Name = fmt.Sprint(what / 3 % 3)
 			}

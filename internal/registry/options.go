@@ -7,20 +7,31 @@ import (
 	"github.com/kubecoord/kubecoord/store/field"
 )
 
-// ListOptions configures a list; package store documents the fields. The zero value lists everything.
+// ListOptions configures a list or a watch, as the ListOptions of the API do; package store documents the fields. The zero value
+// lists everything, or watches everything and starts with the current state.
 type ListOptions struct {
 	Namespace                                   string
 	LabelSelector, FieldSelector, ShardSelector string
-	Limit                                       int64
-	Continue                                    string
 	ResourceVersion, ResourceVersionMatch       string
-	// SendInitialEvents must be nil: it is for watches.
+	// Continue and Limit are for lists. In most cases Continue is an error for a watch.
+	Continue string
+	Limit    int64
+	// OtherRules validates a list by the rules of a watch, or a watch by the rules of a list. For upstream the parameter watch decides,
+	// which differs from the request in the deletion of a collection and in the deprecated paths below /watch/.
+	OtherRules bool
+	// SendInitialEvents asks a watch for the current state first, or for none. It must be nil for a list.
 	SendInitialEvents *bool
-	// WatchRules validates the options by the rules of a watch, as upstream does for the
-	// deletion of a collection with watch=true.
-	WatchRules bool
 	// Warn, if not nil, is called with each warning for the client.
 	Warn func(text string)
+
+	// The others are for watches. Name is as Namespace.
+	Name                string
+	AllowWatchBookmarks bool
+	// Timeout ends the watch. Zero means no limit; below zero it ends at once.
+	Timeout time.Duration
+	// EndWithoutContact ends the watch when the store has had no contact to its Backend for
+	// half a minute, and refuses to start it then, so that the client goes to another server.
+	EndWithoutContact bool
 }
 
 // The values of ResourceVersionMatch.
@@ -29,61 +40,11 @@ const (
 	MatchNotOlderThan = "NotOlderThan"
 )
 
-func (o *ListOptions) validate() error {
-	v := versionOptions{o.ResourceVersion, o.ResourceVersionMatch, o.Continue, o.SendInitialEvents}
-	if o.WatchRules {
-		return v.checkWatch()
-	}
-	return v.checkList()
-}
-
-// WatchOptions configures a watch; package store documents the fields. The zero value
-// watches everything and starts with the current state.
-type WatchOptions struct {
-	Namespace, Name                             string
-	LabelSelector, FieldSelector, ShardSelector string
-	// ResourceVersion is where to start. "" and "0" start with the current state.
-	ResourceVersion string
-	// ResourceVersionMatch must be "NotOlderThan" with SendInitialEvents, else "".
-	ResourceVersionMatch string
-	// SendInitialEvents asks for the current state first, or for none.
-	SendInitialEvents   *bool
-	AllowWatchBookmarks bool
-	// Continue is for lists. In most cases it is an error here.
-	Continue string
-	// Timeout ends the watch. Zero means no limit; below zero it ends at once.
-	Timeout time.Duration
-	// EndWithoutContact ends the watch when the store has had no contact to its Backend for
-	// half a minute, and refuses to start it then, so that the client goes to another server.
-	EndWithoutContact bool
-	// ListRules validates the options by the rules of a list, as upstream does for the
-	// deprecated paths below /watch/.
-	ListRules bool
-	// Warn, if not nil, is called with each warning for the client.
-	Warn func(text string)
-	// Wants, if not nil, reports whether a change to a state wakes the watch. The watch may
-	// send other changes too. Writers call Wants with locks held, so it must not block.
-	Wants func(*Item) bool
-}
-
-// validate sets defaults, and returns a 422 or nil. A watch without a version starts with the
-// current state (upstream: the gate WatchList).
-func (o *WatchOptions) validate() error {
-	if !o.ListRules && o.SendInitialEvents == nil && o.ResourceVersionMatch == "" && (o.ResourceVersion == "" || o.ResourceVersion == "0") {
+// setWatchDefaults makes a watch without a version start with the current state (upstream: the gate WatchList).
+func (o *ListOptions) setWatchDefaults() {
+	if !o.OtherRules && o.SendInitialEvents == nil && o.ResourceVersionMatch == "" && (o.ResourceVersion == "" || o.ResourceVersion == "0") {
 		o.SendInitialEvents, o.ResourceVersionMatch = new(true), MatchNotOlderThan
 	}
-	v := versionOptions{o.ResourceVersion, o.ResourceVersionMatch, o.Continue, o.SendInitialEvents}
-	if o.ListRules {
-		return v.checkList()
-	}
-	return v.checkWatch()
-}
-
-// versionOptions are the options that lists and watches check by rules of their own (upstream:
-// apimachinery, meta/internalversion/validation).
-type versionOptions struct {
-	version, match, token string
-	initial               *bool
 }
 
 const (
@@ -91,43 +52,49 @@ const (
 	matchWithToken = "resourceVersionMatch is forbidden when continue is provided"
 )
 
-func (o versionOptions) checkList() error {
-	var errs field.Errors
-	if o.match != "" {
-		if o.version == "" {
+// check returns a 422 or nil (upstream: apimachinery, meta/internalversion/validation).
+func (o *ListOptions) check(watch bool) error {
+	if watch != o.OtherRules {
+		return kinds.OptionsError("ListOptions", o.checkWatch())
+	}
+	return kinds.OptionsError("ListOptions", o.checkList())
+}
+
+func (o *ListOptions) checkList() (errs field.Errors) {
+	if o.ResourceVersionMatch != "" {
+		if o.ResourceVersion == "" {
 			errs = append(errs, field.Forbidden(matchField, "resourceVersionMatch is forbidden unless resourceVersion is provided"))
 		}
-		if o.token != "" {
+		if o.Continue != "" {
 			errs = append(errs, field.Forbidden(matchField, matchWithToken))
 		}
-		if o.match != MatchExact && o.match != MatchNotOlderThan {
-			errs = append(errs, field.NotSupported(matchField, o.match, MatchExact, MatchNotOlderThan, ""))
+		if o.ResourceVersionMatch != MatchExact && o.ResourceVersionMatch != MatchNotOlderThan {
+			errs = append(errs, field.NotSupported(matchField, o.ResourceVersionMatch, MatchExact, MatchNotOlderThan, ""))
 		}
-		if o.match == MatchExact && o.version == "0" {
+		if o.ResourceVersionMatch == MatchExact && o.ResourceVersion == "0" {
 			errs = append(errs, field.Forbidden(matchField, `resourceVersionMatch "exact" is forbidden for resourceVersion "0"`))
 		}
 	}
-	if o.initial != nil {
+	if o.SendInitialEvents != nil {
 		errs = append(errs, field.Forbidden("sendInitialEvents", "sendInitialEvents is forbidden for list"))
 	}
-	return kinds.OptionsError("ListOptions", errs)
+	return errs
 }
 
-func (o versionOptions) checkWatch() error {
-	var errs field.Errors
-	if o.initial != nil && o.match != MatchNotOlderThan {
+func (o *ListOptions) checkWatch() (errs field.Errors) {
+	if o.SendInitialEvents != nil && o.ResourceVersionMatch != MatchNotOlderThan {
 		errs = append(errs, field.Forbidden(matchField, "sendInitialEvents requires setting resourceVersionMatch to NotOlderThan"))
 	}
-	if o.match != "" {
-		if o.initial == nil {
+	if o.ResourceVersionMatch != "" {
+		if o.SendInitialEvents == nil {
 			errs = append(errs, field.Forbidden(matchField, "resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided"))
 		}
-		if o.match != MatchNotOlderThan {
-			errs = append(errs, field.NotSupported(matchField, o.match, MatchNotOlderThan))
+		if o.ResourceVersionMatch != MatchNotOlderThan {
+			errs = append(errs, field.NotSupported(matchField, o.ResourceVersionMatch, MatchNotOlderThan))
 		}
-		if o.token != "" {
+		if o.Continue != "" {
 			errs = append(errs, field.Forbidden(matchField, matchWithToken))
 		}
 	}
-	return kinds.OptionsError("ListOptions", errs)
+	return errs
 }

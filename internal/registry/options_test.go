@@ -53,14 +53,14 @@ func TestRulesOfTheOtherVerb(t *testing.T) {
 	const watchRule = "resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided"
 	const listRule = "resourceVersionMatch is forbidden unless resourceVersion is provided"
 	assert.ErrorContains(t, r.CheckList(registry.ListOptions{ResourceVersionMatch: match}), listRule)
-	assert.ErrorContains(t, r.CheckList(registry.ListOptions{ResourceVersionMatch: match, WatchRules: true}), watchRule)
-	_, err := r.Watch(t.Context(), registry.WatchOptions{ResourceVersionMatch: match})
+	assert.ErrorContains(t, r.CheckList(registry.ListOptions{ResourceVersionMatch: match, OtherRules: true}), watchRule)
+	_, err := r.Watch(t.Context(), registry.ListOptions{ResourceVersionMatch: match})
 	assert.ErrorContains(t, err, watchRule)
-	_, err = r.Watch(t.Context(), registry.WatchOptions{ResourceVersionMatch: match, ListRules: true})
+	_, err = r.Watch(t.Context(), registry.ListOptions{ResourceVersionMatch: match, OtherRules: true})
 	assert.ErrorContains(t, err, listRule)
-	_, err = r.Watch(t.Context(), registry.WatchOptions{SendInitialEvents: new(false), ListRules: true})
+	_, err = r.Watch(t.Context(), registry.ListOptions{SendInitialEvents: new(false), OtherRules: true})
 	assert.ErrorContains(t, err, "sendInitialEvents is forbidden for list")
-	w, err := r.Watch(t.Context(), registry.WatchOptions{ResourceVersion: "1000", ResourceVersionMatch: match, ListRules: true})
+	w, err := r.Watch(t.Context(), registry.ListOptions{ResourceVersion: "1000", ResourceVersionMatch: match, OtherRules: true})
 	require.NoError(t, err)
 	w.Close()
 }

@@ -8,20 +8,17 @@ import (
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
-// PatchType is the media type of a patch.
-type PatchType string
-
-// The patch types.
+// The media types of patches.
 const (
-	JSONPatch           PatchType = "application/json-patch+json"
-	MergePatch          PatchType = "application/merge-patch+json"
-	StrategicMergePatch PatchType = "application/strategic-merge-patch+json"
-	ApplyPatch          PatchType = "application/apply-patch+yaml"
+	JSONPatch           = "application/json-patch+json"
+	MergePatch          = "application/merge-patch+json"
+	StrategicMergePatch = "application/strategic-merge-patch+json"
+	ApplyPatch          = "application/apply-patch+yaml"
 )
 
 // Patch applies a JSON patch, merge patch or strategic merge patch to the object in the version of the request.
 type Patch struct {
-	Type PatchType
+	Type string
 	Data []byte
 	// Validation is the level of fieldValidation.
 	Validation patch.Validation

@@ -114,7 +114,7 @@ const maxObject = 1536 << 10
 
 // checkSize returns the size of an object. It refuses one that is too large for etcd.
 func (r *Resource) checkSize(o kinds.Object, applied bool) (int, error) {
-	size := r.Kind.Size(o, maxObject)
+	size := r.Kind.Type().Size(o)
 	if size <= maxObject {
 		return size, nil
 	}

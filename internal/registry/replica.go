@@ -24,7 +24,7 @@ type ReplicaOptions struct {
 	// Changes is how many changes of each kind the Replica lags.
 	Changes int
 	// Age is how long each change takes to reach the Replica, by the store's clock. The
-	// store must record times: Options.HistoryAge or Record must be set.
+	// store must record times: Options.HistoryAge must be set, or Observe called.
 	Age time.Duration
 	// EveryRead serves reads without a resourceVersion as if it were "0". No API server
 	// does so, but caches in front of one may.
@@ -72,7 +72,7 @@ func (st *Store) NewReplica(opts ReplicaOptions) (*Replica, error) {
 	case opts.Version > now:
 		return nil, fmt.Errorf("Version: got %d, want %d at most, the version that the store is at", opts.Version, now)
 	case opts.Age > 0 && !aging:
-		return nil, fmt.Errorf("Age: got %v, want 0, or a store with Options.HistoryAge or Record: only these record the times of changes", opts.Age)
+		return nil, fmt.Errorf("Age: got %v, want 0, or a store with Options.HistoryAge or an Observer: only these record the times of changes", opts.Age)
 	case opts.Age > 0:
 		p.version = st.oldest()
 	case opts.Changes > 0:
@@ -312,6 +312,6 @@ func (p *Replica) open(w *Watcher, after uint64) error {
 	if oldest := max(min(p.st.oldest(), at.version), at.floor, w.r.since); after < oldest {
 		return expiredWatch(&hub.ExpiredError{Requested: after, Oldest: oldest})
 	}
-	w.hub, w.version = p.st.hub.Read(w.sel.scope(w.r.id), after, nil), after
+	w.hub, w.version = p.st.hub.Read(w.sel.scope(w.r.id), after), after
 	return nil
 }

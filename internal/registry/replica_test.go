@@ -199,7 +199,7 @@ func TestReplicaOfEveryReadIsNeverTrue(t *testing.T) {
 		it, err := leaseResource(st).Get(ctx, "ns", "a", "")
 		require.NoError(t, err)
 		assert.Equal(t, "1001", it.ResourceVersion())
-		rec := recordUnder(ctx, t, st, registry.WatchOptions{AllowWatchBookmarks: true})
+		rec := recordUnder(ctx, t, st, registry.ListOptions{AllowWatchBookmarks: true})
 		assert.Equal(t, []string{"ADDED ns/a@1001", "BOOKMARK @1001 end"}, rec.take())
 		assert.Zero(t, time.Since(start))
 	})
@@ -215,12 +215,12 @@ func TestReplicaIsThatOfItsStoreAlone(t *testing.T) {
 func TestStoppedReplicaKeepsItsStateWhenHistoryExpires(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		st, p, ctx := lagging(t)
-		rec := recordUnder(ctx, t, st, registry.WatchOptions{ResourceVersion: "0"})
+		rec := recordUnder(ctx, t, st, registry.ListOptions{ResourceVersion: "0"})
 		st.ExpireHistory()
 		assert.Equal(t, "1003: ns/a=x ns/b", stateUnder(ctx, st, anyState))
 		assert.Equal(t, "1003: ns/a=x ns/b", stateUnder(ctx, st, registry.ListOptions{ResourceVersion: "1003", Limit: 9}))
 		assert.Equal(t, tooOldList, stateUnder(ctx, st, registry.ListOptions{ResourceVersion: "1002", Limit: 9}))
-		late := recordUnder(ctx, t, st, registry.WatchOptions{ResourceVersion: "0"})
+		late := recordUnder(ctx, t, st, registry.ListOptions{ResourceVersion: "0"})
 		items, _, err := in(st, endpoints.Kind()).List(ctx, anyState)
 		require.NoError(t, err)
 		assert.Empty(t, items, "a kind that came later")
@@ -303,9 +303,9 @@ func TestReplicaRefusesOptionsThatTheStoreCannotServe(t *testing.T) {
 	createAll(t, leasesIn(st), "ns/a", "ns/b", "ns/c")
 	st.ExpireHistory()
 	for want, opts := range map[string]registry.ReplicaOptions{
-		"Version: got 1004, want 1003 at most, the version that the store is at":                                    {Version: 1004},
-		"Version: got 1002, want 1003 or more: history does not reach back further":                                 {Version: 1002},
-		"Age: got 1s, want 0, or a store with Options.HistoryAge or Record: only these record the times of changes": {Age: time.Second},
+		"Version: got 1004, want 1003 at most, the version that the store is at":                                         {Version: 1004},
+		"Version: got 1002, want 1003 or more: history does not reach back further":                                      {Version: 1002},
+		"Age: got 1s, want 0, or a store with Options.HistoryAge or an Observer: only these record the times of changes": {Age: time.Second},
 	} {
 		_, err := st.NewReplica(opts)
 		assert.EqualError(t, err, want)

@@ -17,7 +17,7 @@ import (
 
 // The replica is that of lagging: it stands at 1003, the store is at 1005.
 func TestWatchOfAReplicaThatLags(t *testing.T) {
-	type options = registry.WatchOptions
+	type options = registry.ListOptions
 	notOlder := registry.MatchNotOlderThan
 	state := []string{"ADDED ns/a@1002", "ADDED ns/b@1003"}
 	rest := []string{"MODIFIED ns/a@1004", "ADDED ns/c@1005"}
@@ -33,7 +33,7 @@ func TestWatchOfAReplicaThatLags(t *testing.T) {
 			append(state[:2:2], "BOOKMARK @1003 end"), rest, ""},
 		"from a state it lacks": {options{ResourceVersion: "1004", SendInitialEvents: new(true), ResourceVersionMatch: notOlder}, nil, nil, tooLarge("1004", "1003")},
 		"from the true state":   {options{}, nil, nil, tooLarge("1005", "1003")},
-		"by the old rules":      {options{ListRules: true}, state, rest, ""},
+		"by the old rules":      {options{OtherRules: true}, state, rest, ""},
 		"after what it had":     {options{ResourceVersion: "1001"}, []string{"MODIFIED ns/a@1002", "ADDED ns/b@1003"}, rest, ""},
 		"after what it has":     {options{ResourceVersion: "1003"}, nil, rest, ""},
 		"after what it lacks":   {options{ResourceVersion: "1004"}, nil, rest[1:], ""},
@@ -72,8 +72,8 @@ func TestWatchOfAReplicaThatLags(t *testing.T) {
 func TestBookmarksOfAReplicaAreNotAheadOfIt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		st, p, ctx := lagging(t)
-		had := recordUnder(ctx, t, st, registry.WatchOptions{ResourceVersion: "1002", AllowWatchBookmarks: true})
-		lacks := recordUnder(ctx, t, st, registry.WatchOptions{ResourceVersion: "1004", AllowWatchBookmarks: true})
+		had := recordUnder(ctx, t, st, registry.ListOptions{ResourceVersion: "1002", AllowWatchBookmarks: true})
+		lacks := recordUnder(ctx, t, st, registry.ListOptions{ResourceVersion: "1004", AllowWatchBookmarks: true})
 		createAll(t, leasesIn(st), "ns/d")
 		time.Sleep(time.Minute)
 		assert.Equal(t, []string{"ADDED ns/b@1003", "BOOKMARK @1003"}, had.take())
@@ -90,8 +90,8 @@ func TestBookmarksOfAReplicaAreNotAheadOfIt(t *testing.T) {
 func TestWatchOfAReplicaEndsAtItsTimeout(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		st, _, ctx := lagging(t)
-		rec := recordUnder(ctx, t, st, registry.WatchOptions{ResourceVersion: "1002", AllowWatchBookmarks: true, Timeout: 5 * time.Second})
-		lacks := recordUnder(ctx, t, st, registry.WatchOptions{ResourceVersion: "1004", AllowWatchBookmarks: true, Timeout: 5 * time.Second})
+		rec := recordUnder(ctx, t, st, registry.ListOptions{ResourceVersion: "1002", AllowWatchBookmarks: true, Timeout: 5 * time.Second})
+		lacks := recordUnder(ctx, t, st, registry.ListOptions{ResourceVersion: "1004", AllowWatchBookmarks: true, Timeout: 5 * time.Second})
 		time.Sleep(5 * time.Second)
 		assert.Equal(t, []string{"ADDED ns/b@1003", "BOOKMARK @1003"}, rec.take())
 		assert.Empty(t, lacks.take())
@@ -103,17 +103,17 @@ func TestWatchOfAReplicaEndsAtItsTimeout(t *testing.T) {
 func TestJumpOfAReplicaIsAFreshStartForItsWatches(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		st, p, ctx := lagging(t)
-		rec := recordUnder(ctx, t, st, registry.WatchOptions{ResourceVersion: "0"})
+		rec := recordUnder(ctx, t, st, registry.ListOptions{ResourceVersion: "0"})
 		assert.Len(t, rec.take(), 2)
-		ahead := recordUnder(ctx, t, st, registry.WatchOptions{ResourceVersion: "1005"})
+		ahead := recordUnder(ctx, t, st, registry.ListOptions{ResourceVersion: "1005"})
 		p.Jump()
 		assert.Empty(t, rec.take(), "what it skipped nobody hears of")
 		assertStatus(t, rec.ended(), 410, store.ErrExpired, "too old resource version: 1003 (1005)")
-		late := recordUnder(ctx, t, st, registry.WatchOptions{ResourceVersion: "1004"})
+		late := recordUnder(ctx, t, st, registry.ListOptions{ResourceVersion: "1004"})
 		assertStatus(t, late.ended(), 410, store.ErrExpired, "too old resource version: 1004 (1005)")
 		assert.Equal(t, "1005: ns/a=y ns/b ns/c", stateUnder(ctx, st, anyState))
 
-		now := recordUnder(ctx, t, st, registry.WatchOptions{ResourceVersion: "1005"})
+		now := recordUnder(ctx, t, st, registry.ListOptions{ResourceVersion: "1005"})
 		createAll(t, leasesIn(st), "ns/d")
 		assert.Equal(t, []string{"ADDED ns/d@1006"}, now.take())
 		assert.Equal(t, []string{"ADDED ns/d@1006"}, ahead.take(), "it has missed nothing")
@@ -135,7 +135,7 @@ func TestWatchFollowsAReplica(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				st := newStoreWith(t, registry.Options{Clock: clock.Real{}, HistoryAge: time.Hour})
 				p, ctx := newReplica(t, st, row.opts)
-				rec := recordUnder(ctx, t, st, registry.WatchOptions{ResourceVersion: "1000"})
+				rec := recordUnder(ctx, t, st, registry.ListOptions{ResourceVersion: "1000"})
 				var seen []string
 				for i, want := range row.want {
 					if i < 3 {
@@ -162,7 +162,7 @@ func TestReplicaLagsByTheClockOfItsStore(t *testing.T) {
 		c := clock.NewManual(epoch)
 		st := newStoreWith(t, registry.Options{Clock: c, HistoryAge: time.Hour})
 		_, ctx := newReplica(t, st, registry.ReplicaOptions{Age: 2 * time.Second})
-		rec := recordUnder(ctx, t, st, registry.WatchOptions{ResourceVersion: "1000"})
+		rec := recordUnder(ctx, t, st, registry.ListOptions{ResourceVersion: "1000"})
 		createAll(t, leasesIn(st), "ns/a")
 		forward(c, 2*time.Second-1)
 		assert.Empty(t, rec.take())
@@ -185,7 +185,7 @@ func TestWatchOfAReplicaMissesNothingUnderConcurrentWriters(t *testing.T) {
 		for _, opts := range []registry.ReplicaOptions{{Changes: 7}, {Age: 50 * time.Millisecond}, {}} {
 			p, ctx := newReplica(t, st, opts)
 			replicas = append(replicas, p)
-			recorders = append(recorders, recordUnder(ctx, t, st, registry.WatchOptions{ResourceVersion: "1000"}))
+			recorders = append(recorders, recordUnder(ctx, t, st, registry.ListOptions{ResourceVersion: "1000"}))
 		}
 		done := make(chan struct{})
 		for w := range 4 {
@@ -215,7 +215,7 @@ func TestWatchOfAReplicaEndsWithItsContext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		st, _, ctx := lagging(t)
 		ctx, cancel := context.WithCancel(ctx)
-		rec := recordUnder(ctx, t, st, registry.WatchOptions{ResourceVersion: "1003"})
+		rec := recordUnder(ctx, t, st, registry.ListOptions{ResourceVersion: "1003"})
 		cancel()
 		require.ErrorIs(t, rec.ended(), context.Canceled)
 		assert.Zero(t, st.Watchers())

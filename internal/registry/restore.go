@@ -46,7 +46,8 @@ func (r *Resource) PrepareRestore(o kinds.Object, req Request) (*Restored, error
 	if errs := r.Kind.ValidateCreate(req.Version, o); len(errs) > 0 {
 		return nil, errs.Status(r.Kind.GroupKind(), m.Name)
 	}
-	size := r.Kind.Size(o, maxObject)
+	r.Kind.Type().Settle(o)
+	size := r.Kind.Type().Size(o)
 	if size > maxObject {
 		return nil, fmt.Errorf("the object is larger than %d bytes", maxObject)
 	}
@@ -198,7 +199,7 @@ func (st *Store) Restore(objects []*Restored, version uint64) error {
 		} else {
 			st.reachLocked(version)
 		}
-		o.r.publishLocked(&write{key: o.key(), obj: o.obj, size: o.size}, at)
+		o.r.publishLocked(context.Background(), &write{key: o.key(), obj: o.obj, size: o.size}, at)
 	}
 	st.reachLocked(version)
 	return nil
@@ -311,7 +312,8 @@ func (r *Resource) PrepareValid(o kinds.Object, req Request) (*Restored, error) 
 		return nil, err
 	}
 	r.Kind.Conform(o)
-	return &Restored{r, o, 0, r.Kind.Size(o, maxObject)}, nil
+	r.Kind.Type().Settle(o)
+	return &Restored{r, o, 0, r.Kind.Type().Size(o)}, nil
 }
 
 // RestoreAgain returns an object for Restore that PrepareRestore has accepted in another store: nothing is validated. It takes

@@ -190,14 +190,14 @@ func TestRestoreStoresAllOrNothing(t *testing.T) {
 func TestRestoreIsSeenByWatchersAndHistory(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		st := newStore(t)
-		before := record(t, st, registry.WatchOptions{})
-		future := record(t, st, registry.WatchOptions{ResourceVersion: "1100"})
+		before := record(t, st, registry.ListOptions{})
+		future := record(t, st, registry.ListOptions{ResourceVersion: "1100"})
 		createAll(t, leasesIn(st), "ns/a")
 		before.take()
 		require.NoError(t, st.Restore(prepare(t, st, newLease("ns/c", version("1200")), newLease("ns/b", version("1100")), newLease("ns/d")), 1300))
 		assert.Equal(t, []string{"ADDED ns/b@1100", "ADDED ns/c@1200", "ADDED ns/d@1301"}, before.take())
 		assert.Equal(t, []string{"ADDED ns/c@1200", "ADDED ns/d@1301"}, future.take())
-		later := record(t, st, registry.WatchOptions{ResourceVersion: "1150"})
+		later := record(t, st, registry.ListOptions{ResourceVersion: "1150"})
 		assert.Equal(t, []string{"ADDED ns/c@1200", "ADDED ns/d@1301"}, later.take())
 		for v, want := range map[string][]string{"1001": {"ns/a"}, "1099": {"ns/a"}, "1100": {"ns/a", "ns/b"}, "1250": {"ns/a", "ns/b", "ns/c"}, "1301": {"ns/a", "ns/b", "ns/c", "ns/d"}} {
 			items, m := mustList(t, leasesIn(st), registry.ListOptions{ResourceVersion: v, ResourceVersionMatch: registry.MatchExact})
@@ -210,10 +210,10 @@ func TestRestoreIsSeenByWatchersAndHistory(t *testing.T) {
 func TestGapsOfARestoreTakeNoHistory(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		st := newStoreWith(t, registry.Options{History: 10})
-		w := record(t, st, registry.WatchOptions{ResourceVersion: "1000"})
+		w := record(t, st, registry.ListOptions{ResourceVersion: "1000"})
 		require.NoError(t, st.Restore(prepare(t, st, newLease("ns/a", version("1001")), newLease("ns/b", version("900000"))), 0))
 		assert.Equal(t, []string{"ADDED ns/a@1001", "ADDED ns/b@900000"}, w.take())
-		late := record(t, st, registry.WatchOptions{ResourceVersion: "1001"})
+		late := record(t, st, registry.ListOptions{ResourceVersion: "1001"})
 		assert.Equal(t, []string{"ADDED ns/b@900000"}, late.take())
 		createAll(t, leasesIn(st), "ns/c")
 		assert.Equal(t, []string{"ADDED ns/c@900001"}, late.take())

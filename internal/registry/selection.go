@@ -21,20 +21,20 @@ type selection struct {
 }
 
 // parseSelection parses the selectors except the shardSelector: parseShards is called
-// later, since upstream reports its errors last. invalid is the error of the other options.
-func (r *Resource) parseSelection(namespace, name, labels, fields string, invalid error) (selection, error) {
-	s := selection{kind: r.Kind, namespace: namespace}
+// later, since upstream reports its errors last.
+func (r *Resource) parseSelection(o *ListOptions, watch bool) (selection, error) {
+	s := selection{kind: r.Kind, namespace: o.Namespace}
 	var err error
-	if s.labels, err = selector.ParseLabels(labels); err != nil {
+	if s.labels, err = selector.ParseLabels(o.LabelSelector); err != nil {
 		return s, meta.NewBadRequest("%s", err)
 	}
-	if s.fields, err = selector.ParseFields(fields); err != nil {
+	if s.fields, err = selector.ParseFields(o.FieldSelector); err != nil {
 		return s, meta.NewBadRequest("%s", err)
 	}
-	if invalid != nil {
-		return s, invalid
+	if err = o.check(watch); err != nil {
+		return s, err
 	}
-	return s, s.checkFields(name)
+	return s, s.checkFields(o.Name)
 }
 
 // checkFields refuses fields that are not selectable, and narrows the selection to the

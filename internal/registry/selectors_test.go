@@ -97,7 +97,7 @@ func TestBadSelectorsAreRefused(t *testing.T) {
 			st := newStore(t)
 			_, _, err := leasesIn(st).List(t.Context(), row.opts)
 			assertStatus(t, err, 400, store.ErrBadRequest, row.want)
-			_, err = leaseResource(st).Watch(t.Context(), registry.WatchOptions{
+			_, err = leaseResource(st).Watch(t.Context(), registry.ListOptions{
 				LabelSelector: row.opts.LabelSelector, FieldSelector: row.opts.FieldSelector, ShardSelector: row.opts.ShardSelector,
 			})
 			assertStatus(t, err, 400, store.ErrBadRequest, row.want)
@@ -111,6 +111,6 @@ func TestBadShardSelectorIsABareError(t *testing.T) {
 	const want = "invalid shard selector: empty shard selector is not allowed; omit the parameter for unfiltered lists"
 	_, _, err := leasesIn(st).List(t.Context(), registry.ListOptions{ShardSelector: " "})
 	assertPlain(t, err, want)
-	_, err = leaseResource(st).Watch(t.Context(), registry.WatchOptions{ShardSelector: " "})
+	_, err = leaseResource(st).Watch(t.Context(), registry.ListOptions{ShardSelector: " "})
 	assertPlain(t, err, want)
 }

@@ -81,7 +81,7 @@ func (memory) position(*Resource) position { return position{version: everything
 
 func (m memory) open(w *Watcher, after uint64) error {
 	now, h := m.st.now(), m.st.hub
-	opened := h.Read(w.sel.scope(w.r.id), after, w.wants)
+	opened := h.Read(w.sel.scope(w.r.id), after)
 	if oldest := max(h.Oldest(now), w.r.since); after < oldest {
 		opened.Close()
 		return expiredWatch(&hub.ExpiredError{Requested: after, Oldest: oldest})
@@ -92,7 +92,6 @@ func (m memory) open(w *Watcher, after uint64) error {
 
 func (m memory) commit(ctx context.Context, r *Resource, w write) (write, error) {
 	st := m.st
-	w.origin = OriginOf(ctx)
 	if w.obj != nil {
 		var old *meta.ObjectMeta
 		if w.old != nil {
@@ -110,7 +109,7 @@ func (m memory) commit(ctx context.Context, r *Resource, w write) (write, error)
 		return w, &lostRace{have}
 	}
 	if w.obj == nil {
-		r.publishLocked(&w, at)
+		r.publishLocked(ctx, &w, at)
 		return w, nil
 	}
 	growth := int64(w.size) + objectOverhead
@@ -120,7 +119,7 @@ func (m memory) commit(ctx context.Context, r *Resource, w write) (write, error)
 	if err := st.checkQuotaLocked(growth); err != nil {
 		return w, err
 	}
-	r.publishLocked(&w, at)
+	r.publishLocked(ctx, &w, at)
 	return w, nil
 }
 
@@ -135,7 +134,7 @@ func (st *Store) changeTime() time.Time {
 
 // publishLocked makes a write in the tree, the counter and the history: the one place where
 // versions are taken. The store owns w.obj from here on.
-func (r *Resource) publishLocked(w *write, at time.Time) {
+func (r *Resource) publishLocked(ctx context.Context, w *write, at time.Time) {
 	st := r.st
 	w.version = st.version + 1
 	var next *Item
@@ -150,21 +149,21 @@ func (r *Resource) publishLocked(w *write, at time.Time) {
 		st.bytes -= w.old.counted()
 	}
 	c := r.newChange(w, next, at)
-	r.applyLocked(c)
+	r.applyLocked(ctx, c)
 	st.version = w.version
 	st.hub.Publish(w.version, c)
 }
 
 // newChange returns the change of a write to the state next, which is nil if the object is gone.
 func (r *Resource) newChange(w *write, next *Item, at time.Time) *hub.Change[change] {
-	c := &hub.Change[change]{Version: w.version, Collection: r.id, At: at, Payload: change{old: w.old, new: next, origin: w.origin}}
+	c := &hub.Change[change]{Version: w.version, Collection: r.id, At: at, Payload: change{old: w.old, new: next}}
 	newest := c.Payload.newest() // unlike w.key, its texts are no part of a request
 	c.Namespace, c.Name, c.Size = newest.Namespace(), newest.Name(), newest.counted()
 	return c
 }
 
-// applyLocked makes a change in the tree and the record.
-func (r *Resource) applyLocked(c *hub.Change[change]) {
+// applyLocked makes a change in the tree, and passes it to the observers.
+func (r *Resource) applyLocked(ctx context.Context, c *hub.Change[change]) {
 	r.fresh = nil
 	if it := c.Payload.new; it != nil {
 		r.tree.ReplaceOrInsert(r.adopt(it))
@@ -172,7 +171,9 @@ func (r *Resource) applyLocked(c *hub.Change[change]) {
 	} else {
 		r.tree.Delete(c.Payload.old.entry())
 	}
-	r.st.record.addLocked(c)
+	for _, o := range r.st.observers {
+		o.Changed(ctx, r.st.objectChangeLocked(c))
+	}
 }
 
 // adopt prepares an item for the tree, and returns its entry.

@@ -17,13 +17,13 @@ import (
 
 // Options configures a Store; package store documents the fields. The zero value is ready for use.
 type Options struct {
-	History      int           // in changes; zero means DefaultHistory
-	HistoryAge   time.Duration // zero means no limit
-	HistoryBytes int64         // zero means DefaultHistoryBytes
-	Quota        int64         // in bytes; zero means no limit
-	FirstVersion uint64        // zero means DefaultFirstVersion
-	Clock        clock.Clock   // nil means clock.Real
-	Seed         uint64        // zero means random
+	History              int           // in changes; zero means DefaultHistory
+	HistoryAge           time.Duration // zero means no limit
+	HistoryBytes         int64         // zero means DefaultHistoryBytes
+	Quota                int64         // in bytes; zero means no limit
+	FirstResourceVersion uint64        // zero means DefaultFirstVersion
+	Clock                clock.Clock   // nil means clock.Real
+	Seed                 uint64        // zero means random
 }
 
 // Defaults of Options.
@@ -41,7 +41,7 @@ type Store struct {
 	interned *intern.Table
 	seed     uint64           // of random values; 0 is random
 	drawn    [2]atomic.Uint64 // how many values the seed has given, for objects and for requests
-	aging    atomic.Bool      // changes record their time; Record sets it at any time
+	aging    atomic.Bool      // changes record their time; Observe sets it at any time
 	first    uint64           // the version before all changes
 	quota    int64            // of bytes, or 0
 	source   source
@@ -55,7 +55,7 @@ type Store struct {
 	mu        sync.RWMutex
 	version   uint64 // of the last change
 	bytes     int64  // the sizes of all objects, each with objectOverhead; not on a Backend
-	record    record
+	observers []Observer
 	resources map[meta.GroupResource]*Resource
 	byID      []*Resource // also those that were replaced
 	closed    bool
@@ -63,10 +63,9 @@ type Store struct {
 
 // change is the payload of one entry of the history.
 type change struct {
-	old    *Item // the state before, nil if there was no object
-	new    *Item // the state after, nil if the object is gone
-	last   lastState
-	origin uint64 // of the request, or 0
+	old  *Item // the state before, nil if there was no object
+	new  *Item // the state after, nil if the object is gone
+	last lastState
 }
 
 func (c *change) eventType() watch.EventType {
@@ -100,13 +99,13 @@ func (st *Store) SetAdmission(a kinds.Admission) { st.admission = a }
 
 // New returns an empty Store.
 func New(opts Options) *Store {
-	if opts.FirstVersion == 0 {
-		opts.FirstVersion = DefaultFirstVersion
+	if opts.FirstResourceVersion == 0 {
+		opts.FirstResourceVersion = DefaultFirstVersion
 	}
 	return newStore(opts)
 }
 
-// newStore returns an empty Store at FirstVersion.
+// newStore returns an empty Store at FirstResourceVersion.
 func newStore(opts Options) *Store {
 	if opts.History <= 0 {
 		opts.History = DefaultHistory
@@ -123,11 +122,10 @@ func newStore(opts Options) *Store {
 		clock:     clock.Waiting(opts.Clock),
 		seed:      opts.Seed,
 		interned:  intern.New(),
-		hub:       hub.NewHub[change](hub.Limits{Changes: opts.History, Bytes: opts.HistoryBytes, Age: opts.HistoryAge}, opts.FirstVersion),
-		version:   opts.FirstVersion,
-		first:     opts.FirstVersion,
+		hub:       hub.NewHub[change](hub.Limits{Changes: opts.History, Bytes: opts.HistoryBytes, Age: opts.HistoryAge}, opts.FirstResourceVersion),
+		version:   opts.FirstResourceVersion,
+		first:     opts.FirstResourceVersion,
 		quota:     opts.Quota,
-		record:    record{since: opts.FirstVersion},
 		resources: map[meta.GroupResource]*Resource{},
 	}
 	st.aging.Store(opts.HistoryAge > 0)
@@ -222,7 +220,6 @@ func (st *Store) Fork() (*Store, error) {
 	if err := st.engine.checkLoaded(); err != nil {
 		return nil, err
 	}
-	forkedAt := f.now()
 	st.mu.Lock()
 	defer st.mu.Unlock()
 	if st.closed {
@@ -233,7 +230,6 @@ func (st *Store) Fork() (*Store, error) {
 		f.drawn[i].Store(st.drawn[i].Load())
 	}
 	f.version, f.bytes, f.hub = st.version, st.bytes, st.hub.Fork()
-	f.record = st.record.forkLocked(st.version, forkedAt)
 	f.interned = st.interned
 	f.resources = make(map[meta.GroupResource]*Resource, len(st.resources))
 	all := make([]struct {

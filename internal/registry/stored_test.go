@@ -115,7 +115,7 @@ func TestValuesThatCannotBeRead(t *testing.T) {
 				st := openOn(t, e)
 				createAll(t, leasesIn(st), "ns/a", "ns/b", "other/a") // 1003
 				good := e.Value("leases/ns/a")
-				w := record(t, st, registry.WatchOptions{ResourceVersion: "1003"})
+				w := record(t, st, registry.ListOptions{ResourceVersion: "1003"})
 				e.Put(map[string][]byte{"leases/ns/a": []byte(row.value)}) // 1004
 				assert.Equal(t, []string{"DELETED ns/a@1004"}, w.take())
 				check := func(st *registry.Store) {
@@ -129,7 +129,7 @@ func TestValuesThatCannotBeRead(t *testing.T) {
 						_, _, err := leasesIn(st).List(t.Context(), opts)
 						assertPlain(t, err, want)
 					}
-					initial := record(t, st, registry.WatchOptions{})
+					initial := record(t, st, registry.ListOptions{})
 					assertPlain(t, initial.ended(), want)
 					_, err := leasesIn(st).Create(t.Context(), newLease("ns/a"), store.CreateOptions{})
 					assertPlain(t, err, want)

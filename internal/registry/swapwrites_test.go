@@ -51,7 +51,7 @@ func TestAWatchOfANewKindDoesNotStartBeforeTheChange(t *testing.T) {
 	require.NoError(t, st.Register(t.Context(), next.Registered()))
 	createValves(t, st, next, "ns/c")
 	for version, want := range map[string]error{"1001": meta.ReasonExpired, "1002": nil, "1003": nil} {
-		w, err := st.Resource(next.Registered()).Watch(t.Context(), registry.WatchOptions{ResourceVersion: version, Timeout: -1})
+		w, err := st.Resource(next.Registered()).Watch(t.Context(), registry.ListOptions{ResourceVersion: version, Timeout: -1})
 		require.NoError(t, err)
 		_, err = w.Next(t.Context())
 		w.Close()
@@ -82,7 +82,7 @@ func TestWatchesEndWhenTheirKindGoes(t *testing.T) {
 				ctx, cancel := context.WithCancel(t.Context())
 				defer cancel()
 				ended := make(chan error, 1)
-				w, err := st.Resource(kind.Registered()).Watch(ctx, registry.WatchOptions{ResourceVersion: "1000", EndWithoutContact: true})
+				w, err := st.Resource(kind.Registered()).Watch(ctx, registry.ListOptions{ResourceVersion: "1000", EndWithoutContact: true})
 				require.NoError(t, err)
 				go func() {
 					defer w.Close()

@@ -41,8 +41,6 @@ type Watcher struct {
 	hub *hub.Reader[change]
 	err error // returned after the last events
 
-	wants func(*hub.Change[change]) bool // or nil
-
 	initial   snapshot // the objects of the initial events; it has no tree once they are sent
 	rest      string   // the key of the first object that is not sent
 	version   uint64   // of the last event or bookmark
@@ -63,9 +61,9 @@ type Watcher struct {
 
 	from   reader   // that serves the watch
 	at     position // of the reader
-	engine *engine  // for WatchOptions.EndWithoutContact on a Backend, else nil
+	engine *engine  // for ListOptions.EndWithoutContact on a Backend, else nil
 	losses int64    // of the engine at the start
-	leaves bool     // WatchOptions.EndWithoutContact
+	leaves bool     // ListOptions.EndWithoutContact
 	epoch  int64    // of the resource at the start
 
 	changes []*hub.Change[change]
@@ -74,8 +72,9 @@ type Watcher struct {
 
 // Watch opens a watch. Its errors concern the options; Next returns the error for a version
 // that is too old or too far ahead. The caller must Close the Watcher.
-func (r *Resource) Watch(ctx context.Context, opts WatchOptions) (*Watcher, error) {
-	sel, err := r.parseSelection(opts.Namespace, opts.Name, opts.LabelSelector, opts.FieldSelector, opts.validate())
+func (r *Resource) Watch(ctx context.Context, opts ListOptions) (*Watcher, error) {
+	opts.setWatchDefaults()
+	sel, err := r.parseSelection(&opts, true)
 	if err != nil {
 		return nil, err
 	}
@@ -94,9 +93,6 @@ func (r *Resource) Watch(ctx context.Context, opts WatchOptions) (*Watcher, erro
 		r: r, sel: sel, bookmarks: opts.AllowWatchBookmarks, from: r.st.reader(ctx),
 		leaves: opts.EndWithoutContact, epoch: r.epoch.Load(),
 	}
-	if wants := opts.Wants; wants != nil {
-		w.wants = func(c *hub.Change[change]) bool { return wants(c.Payload.newest()) }
-	}
 	if opts.EndWithoutContact {
 		w.engine, w.losses = r.st.engine, losses
 	}
@@ -106,7 +102,7 @@ func (r *Resource) Watch(ctx context.Context, opts WatchOptions) (*Watcher, erro
 	return w, nil
 }
 
-func (w *Watcher) setTimes(opts *WatchOptions) {
+func (w *Watcher) setTimes(opts *ListOptions) {
 	now := w.r.st.clock.Now()
 	if opts.Timeout != 0 {
 		w.deadline = now.Add(opts.Timeout)
@@ -118,7 +114,7 @@ func (w *Watcher) setTimes(opts *WatchOptions) {
 }
 
 // start finds the position of the watch and its initial state.
-func (w *Watcher) start(ctx context.Context, opts WatchOptions, version uint64) (err error) {
+func (w *Watcher) start(ctx context.Context, opts ListOptions, version uint64) (err error) {
 	sends := opts.SendInitialEvents
 	if sends == nil && version == 0 {
 		return w.startWithState(false)

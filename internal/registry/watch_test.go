@@ -31,20 +31,20 @@ func TestWatchSendsEachChangeInOrder(t *testing.T) {
 
 func TestWatchScopes(t *testing.T) {
 	for name, row := range map[string]struct {
-		opts registry.WatchOptions
+		opts registry.ListOptions
 		want []string
 	}{
-		"everything":                    {registry.WatchOptions{}, []string{"ADDED a/x@1001", "ADDED a/y@1002", "ADDED b/x@1003", "MODIFIED a/x@1005"}},
-		"a namespace":                   {registry.WatchOptions{Namespace: "a"}, []string{"ADDED a/x@1001", "ADDED a/y@1002", "MODIFIED a/x@1005"}},
-		"one object":                    {registry.WatchOptions{Namespace: "a", Name: "x"}, []string{"ADDED a/x@1001", "MODIFIED a/x@1005"}},
-		"one object by its field":       {registry.WatchOptions{Namespace: "a", FieldSelector: "metadata.name=x"}, []string{"ADDED a/x@1001", "MODIFIED a/x@1005"}},
-		"one object by both":            {registry.WatchOptions{Namespace: "a", Name: "x", FieldSelector: "metadata.name=x"}, []string{"ADDED a/x@1001", "MODIFIED a/x@1005"}},
-		"a name in all namespaces":      {registry.WatchOptions{Name: "x"}, []string{"ADDED a/x@1001", "ADDED b/x@1003", "MODIFIED a/x@1005"}},
-		"a namespace by its field":      {registry.WatchOptions{FieldSelector: "metadata.namespace=b"}, []string{"ADDED b/x@1003"}},
-		"another namespace than asked":  {registry.WatchOptions{Namespace: "a", FieldSelector: "metadata.namespace=b"}, nil},
-		"an object that is not there":   {registry.WatchOptions{Namespace: "a", Name: "none"}, nil},
-		"all names but one":             {registry.WatchOptions{Namespace: "a", FieldSelector: "metadata.name!=x"}, []string{"ADDED a/y@1002"}},
-		"a namespace that starts alike": {registry.WatchOptions{Namespace: "a-"}, nil},
+		"everything":                    {registry.ListOptions{}, []string{"ADDED a/x@1001", "ADDED a/y@1002", "ADDED b/x@1003", "MODIFIED a/x@1005"}},
+		"a namespace":                   {registry.ListOptions{Namespace: "a"}, []string{"ADDED a/x@1001", "ADDED a/y@1002", "MODIFIED a/x@1005"}},
+		"one object":                    {registry.ListOptions{Namespace: "a", Name: "x"}, []string{"ADDED a/x@1001", "MODIFIED a/x@1005"}},
+		"one object by its field":       {registry.ListOptions{Namespace: "a", FieldSelector: "metadata.name=x"}, []string{"ADDED a/x@1001", "MODIFIED a/x@1005"}},
+		"one object by both":            {registry.ListOptions{Namespace: "a", Name: "x", FieldSelector: "metadata.name=x"}, []string{"ADDED a/x@1001", "MODIFIED a/x@1005"}},
+		"a name in all namespaces":      {registry.ListOptions{Name: "x"}, []string{"ADDED a/x@1001", "ADDED b/x@1003", "MODIFIED a/x@1005"}},
+		"a namespace by its field":      {registry.ListOptions{FieldSelector: "metadata.namespace=b"}, []string{"ADDED b/x@1003"}},
+		"another namespace than asked":  {registry.ListOptions{Namespace: "a", FieldSelector: "metadata.namespace=b"}, nil},
+		"an object that is not there":   {registry.ListOptions{Namespace: "a", Name: "none"}, nil},
+		"all names but one":             {registry.ListOptions{Namespace: "a", FieldSelector: "metadata.name!=x"}, []string{"ADDED a/y@1002"}},
+		"a namespace that starts alike": {registry.ListOptions{Namespace: "a-"}, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -67,7 +67,7 @@ func TestWatchScopes(t *testing.T) {
 func TestWatchOfANameRefusesAnotherFieldSelector(t *testing.T) {
 	st := newStore(t)
 	for _, fields := range []string{"metadata.name=y", "metadata.namespace=ns", "metadata.name!=x"} {
-		_, err := leaseResource(st).Watch(t.Context(), registry.WatchOptions{Name: "x", FieldSelector: fields})
+		_, err := leaseResource(st).Watch(t.Context(), registry.ListOptions{Name: "x", FieldSelector: fields})
 		assertStatus(t, err, 400, store.ErrBadRequest, "fieldSelector metadata.name doesn't match requested name")
 	}
 	assert.Zero(t, st.Watchers())
@@ -77,7 +77,7 @@ func TestSelectorTurnsChangesIntoComingsAndGoings(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		st := newStore(t)
 		leases := leasesIn(st)
-		opts := registry.WatchOptions{ResourceVersion: "1000", LabelSelector: "k=in"}
+		opts := registry.ListOptions{ResourceVersion: "1000", LabelSelector: "k=in"}
 		rec := record(t, st, opts)
 		other := record(t, st, opts)
 		in := func(h string) func(*lease.Lease) {
@@ -123,7 +123,7 @@ func TestWatchFindsTheOneChangeOfItsSelection(t *testing.T) {
 			mustModify(t, leases, "ns/other", func(l *lease.Lease) { l.Spec.LeaseTransitions = new(int32(i)) })
 		}
 		mustCreate(t, leases, newLease("ns/mine", label("k", "v")))
-		w := record(t, st, registry.WatchOptions{LabelSelector: "k=v", ResourceVersion: "1000"})
+		w := record(t, st, registry.ListOptions{LabelSelector: "k=v", ResourceVersion: "1000"})
 		assert.Equal(t, []string{"ADDED ns/mine@2002"}, w.take())
 	})
 }
@@ -171,7 +171,7 @@ func TestCloseLeavesNothing(t *testing.T) {
 	st := newStore(t)
 	r := leaseResource(st)
 	var open []*registry.Watcher
-	for _, opts := range []registry.WatchOptions{{}, {Namespace: "ns"}, {Namespace: "ns", Name: "a"}, fromNow(), {Namespace: "ns"}} {
+	for _, opts := range []registry.ListOptions{{}, {Namespace: "ns"}, {Namespace: "ns", Name: "a"}, fromNow(), {Namespace: "ns"}} {
 		w, err := r.Watch(t.Context(), opts)
 		require.NoError(t, err)
 		open = append(open, w)
@@ -189,7 +189,7 @@ func TestClosedStoreEndsAllWatches(t *testing.T) {
 		st := newStore(t)
 		leases := leasesIn(st)
 		waiting := record(t, st, fromNow())
-		unread, err := leaseResource(st).Watch(t.Context(), registry.WatchOptions{})
+		unread, err := leaseResource(st).Watch(t.Context(), registry.ListOptions{})
 		require.NoError(t, err)
 		defer unread.Close()
 		createAll(t, leases, "ns/a")
@@ -200,7 +200,7 @@ func TestClosedStoreEndsAllWatches(t *testing.T) {
 		assert.ErrorIs(t, waiting.ended(), registry.ErrClosed)
 		_, err = unread.Next(t.Context())
 		assert.ErrorIs(t, err, registry.ErrClosed)
-		assert.ErrorIs(t, record(t, st, registry.WatchOptions{}).ended(), registry.ErrClosed, "watches to come end at once")
+		assert.ErrorIs(t, record(t, st, registry.ListOptions{}).ended(), registry.ErrClosed, "watches to come end at once")
 		unread.Close()
 		assert.Zero(t, st.Watchers())
 
@@ -224,7 +224,7 @@ func TestManyStoresLiveSideBySide(t *testing.T) {
 }
 
 func TestCounterStartsAtFirstVersion(t *testing.T) {
-	st := newStoreWith(t, registry.Options{FirstVersion: 5, History: 1})
+	st := newStoreWith(t, registry.Options{FirstResourceVersion: 5, History: 1})
 	leases := leasesIn(st)
 	assert.EqualValues(t, 5, st.ResourceVersion())
 	assert.Equal(t, "6", mustCreate(t, leases, newLease("ns/a")).ResourceVersion)

@@ -14,7 +14,7 @@ import (
 )
 
 // openLeases opens a watch that is read by the test itself.
-func openLeases(t *testing.T, st *registry.Store, opts registry.WatchOptions) *registry.Watcher {
+func openLeases(t *testing.T, st *registry.Store, opts registry.ListOptions) *registry.Watcher {
 	t.Helper()
 	w, err := leaseResource(st).Watch(t.Context(), opts)
 	require.NoError(t, err)
@@ -25,7 +25,7 @@ func openLeases(t *testing.T, st *registry.Store, opts registry.WatchOptions) *r
 func TestSlowWatchEndsWithExpired(t *testing.T) {
 	st := newStoreWith(t, registry.Options{History: 8})
 	leases := leasesIn(st)
-	w := openLeases(t, st, registry.WatchOptions{ResourceVersion: "1000"})
+	w := openLeases(t, st, registry.ListOptions{ResourceVersion: "1000"})
 	createAll(t, leases, manyPaths("ns", 8)...)
 	events, err := w.Next(t.Context())
 	require.NoError(t, err, "all of it is still there")
@@ -44,7 +44,7 @@ func TestSlowWatchOfTheInitialStateExpiresAfterIt(t *testing.T) {
 	st := newStoreWith(t, registry.Options{History: 8})
 	leases := leasesIn(st)
 	createAll(t, leases, "ns/a")
-	w := openLeases(t, st, registry.WatchOptions{AllowWatchBookmarks: true})
+	w := openLeases(t, st, registry.ListOptions{AllowWatchBookmarks: true})
 	createAll(t, leases, manyPaths("other", 9)...)
 	events, err := w.Next(t.Context())
 	require.NoError(t, err, "the state is its own")
@@ -58,8 +58,8 @@ func TestIdleWatchDoesNotExpireHoweverMuchHappensElsewhere(t *testing.T) {
 		st := newStoreWith(t, registry.Options{History: 8})
 		leases := leasesIn(st)
 		createAll(t, leases, "ns/a")
-		one := openLeases(t, st, registry.WatchOptions{Namespace: "ns", Name: "a", ResourceVersion: "1001", AllowWatchBookmarks: true})
-		namespace := record(t, st, registry.WatchOptions{Namespace: "ns", ResourceVersion: "1001"})
+		one := openLeases(t, st, registry.ListOptions{Namespace: "ns", Name: "a", ResourceVersion: "1001", AllowWatchBookmarks: true})
+		namespace := record(t, st, registry.ListOptions{Namespace: "ns", ResourceVersion: "1001"})
 		busy := func() {
 			createAll(t, leases, manyPaths("other", 100)...)
 			for _, path := range manyPaths("other", 100) {
@@ -89,7 +89,7 @@ func TestWatchWithASelectorThatReadsAlongDoesNotExpire(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		st := newStoreWith(t, registry.Options{History: 8})
 		leases := leasesIn(st)
-		rec := record(t, st, registry.WatchOptions{LabelSelector: "k=v", ResourceVersion: "1000"})
+		rec := record(t, st, registry.ListOptions{LabelSelector: "k=v", ResourceVersion: "1000"})
 		for _, path := range manyPaths("ns", 100) {
 			mustCreate(t, leases, newLease(path))
 			synctest.Wait()
@@ -103,7 +103,7 @@ func TestHistoryByAgeExpiresAWatchThatStoppedReading(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		st := newStoreWith(t, registry.Options{HistoryAge: time.Minute, Clock: clock.Real{}})
 		leases := leasesIn(st)
-		w := openLeases(t, st, registry.WatchOptions{ResourceVersion: "1000"})
+		w := openLeases(t, st, registry.ListOptions{ResourceVersion: "1000"})
 		createAll(t, leases, "ns/a")
 		time.Sleep(2 * time.Minute)
 		createAll(t, leases, "ns/b")
@@ -117,8 +117,8 @@ func TestExpireHistoryAnswersOldVersionsWith410AndSparesTheRest(t *testing.T) {
 		st := newStore(t)
 		leases := leasesIn(st)
 		createAll(t, leases, "ns/a", "ns/b", "ns/c")
-		follower := record(t, st, registry.WatchOptions{ResourceVersion: "1000"})
-		lagging := openLeases(t, st, registry.WatchOptions{ResourceVersion: "1000"})
+		follower := record(t, st, registry.ListOptions{ResourceVersion: "1000"})
+		lagging := openLeases(t, st, registry.ListOptions{ResourceVersion: "1000"})
 		_, page := mustList(t, leases, registry.ListOptions{Limit: 1, ResourceVersion: "1002"})
 		synctest.Wait()
 		follower.take()
@@ -126,7 +126,7 @@ func TestExpireHistoryAnswersOldVersionsWith410AndSparesTheRest(t *testing.T) {
 		st.ExpireHistory()
 		_, err := lagging.Next(t.Context())
 		assertStatus(t, err, 410, store.ErrExpired, "too old resource version: 1000 (1003)")
-		_, err = openLeases(t, st, registry.WatchOptions{ResourceVersion: "1002"}).Next(t.Context())
+		_, err = openLeases(t, st, registry.ListOptions{ResourceVersion: "1002"}).Next(t.Context())
 		assertStatus(t, err, 410, store.ErrExpired, "too old resource version: 1002 (1003)")
 		_, _, err = leases.List(t.Context(), registry.ListOptions{ResourceVersion: "1002", ResourceVersionMatch: "Exact"})
 		require.ErrorIs(t, err, store.ErrExpired, "also where the state of that version was kept")
@@ -136,7 +136,7 @@ func TestExpireHistoryAnswersOldVersionsWith410AndSparesTheRest(t *testing.T) {
 		items, m := mustList(t, leases, registry.ListOptions{})
 		assert.Len(t, items, 3, "the present is as it was")
 		assert.Equal(t, "1003", m.ResourceVersion)
-		next := record(t, st, registry.WatchOptions{ResourceVersion: "1003"})
+		next := record(t, st, registry.ListOptions{ResourceVersion: "1003"})
 		createAll(t, leases, "ns/d")
 		assert.Equal(t, []string{"ADDED ns/d@1004"}, follower.take())
 		assert.Equal(t, []string{"ADDED ns/d@1004"}, next.take())

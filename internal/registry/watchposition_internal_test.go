@@ -38,7 +38,7 @@ func TestWatchLosesNoWriteThatComesNext(t *testing.T) {
 	st.mu.Lock() // before the other one wakes, which asks for the lock to be handed over from now on
 	starve()
 	go func() {
-		w, err := r.Watch(t.Context(), WatchOptions{ListRules: true})
+		w, err := r.Watch(t.Context(), ListOptions{OtherRules: true})
 		assert.NoError(t, err)
 		done <- w
 	}()

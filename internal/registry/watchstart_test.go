@@ -18,7 +18,7 @@ import (
 func TestWatchStarts(t *testing.T) {
 	state := []string{"ADDED ns/a@1003", "ADDED ns/b@1002"}
 	marked := append(state[:2:2], "BOOKMARK @1003 end")
-	type options = registry.WatchOptions
+	type options = registry.ListOptions
 	for name, row := range map[string]struct {
 		opts options
 		want []string
@@ -27,9 +27,9 @@ func TestWatchStarts(t *testing.T) {
 		"0: the state":                            {options{ResourceVersion: "0"}, state},
 		"no version with bookmarks":               {options{AllowWatchBookmarks: true}, marked},
 		"0 with bookmarks":                        {options{ResourceVersion: "0", AllowWatchBookmarks: true}, marked},
-		"no version below /watch/":                {options{ListRules: true}, state},
-		"no version below /watch/ with bookmarks": {options{ListRules: true, AllowWatchBookmarks: true}, state},
-		"0 below /watch/":                         {options{ListRules: true, ResourceVersion: "0"}, state},
+		"no version below /watch/":                {options{OtherRules: true}, state},
+		"no version below /watch/ with bookmarks": {options{OtherRules: true, AllowWatchBookmarks: true}, state},
+		"0 below /watch/":                         {options{OtherRules: true, ResourceVersion: "0"}, state},
 		"the current version: nothing":            {options{ResourceVersion: "1003"}, nil},
 		"an older version: what came since":       {options{ResourceVersion: "1001"}, []string{"ADDED ns/b@1002", "MODIFIED ns/a@1003"}},
 		"the version before the first write: all": {options{ResourceVersion: "1000"}, []string{"ADDED ns/a@1001", "ADDED ns/b@1002", "MODIFIED ns/a@1003"}},
@@ -64,7 +64,7 @@ func TestWatchStarts(t *testing.T) {
 }
 
 func TestWatchOptionsAreChecked(t *testing.T) {
-	type options = registry.WatchOptions
+	type options = registry.ListOptions
 	for name, row := range map[string]struct {
 		opts options
 		want string
@@ -87,7 +87,7 @@ func TestWatchOptionsAreChecked(t *testing.T) {
 }
 
 func TestWatchFromANonNumberIsAnErrorWithoutAStatus(t *testing.T) {
-	_, err := leaseResource(newStore(t)).Watch(t.Context(), registry.WatchOptions{ResourceVersion: "abc"})
+	_, err := leaseResource(newStore(t)).Watch(t.Context(), registry.ListOptions{ResourceVersion: "abc"})
 	assertPlain(t, err, `resourceVersion: Invalid value: "abc": strconv.ParseUint: parsing "abc": invalid syntax`)
 }
 
@@ -95,7 +95,7 @@ func TestWatchFromAFutureVersionWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		st := newStore(t)
 		leases := leasesIn(st)
-		rec := record(t, st, registry.WatchOptions{ResourceVersion: "1002"})
+		rec := record(t, st, registry.ListOptions{ResourceVersion: "1002"})
 		time.Sleep(time.Minute)
 		require.NoError(t, rec.ended(), "it is no error, however long it takes")
 		createAll(t, leases, "ns/a", "ns/b")
@@ -106,7 +106,7 @@ func TestWatchFromAFutureVersionWaits(t *testing.T) {
 }
 
 func TestStateOfAFutureVersionIsWaitedFor(t *testing.T) {
-	opts := registry.WatchOptions{ResourceVersion: "1002", SendInitialEvents: new(true), ResourceVersionMatch: registry.MatchNotOlderThan}
+	opts := registry.ListOptions{ResourceVersion: "1002", SendInitialEvents: new(true), ResourceVersionMatch: registry.MatchNotOlderThan}
 	t.Run("until it comes", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			st := newStore(t)
@@ -135,14 +135,14 @@ func TestWatchFromExpiredVersionAnswersExpired(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		st := newStoreWith(t, registry.Options{History: 4})
 		leases := leasesIn(st)
-		before := record(t, st, registry.WatchOptions{ResourceVersion: "5"})
+		before := record(t, st, registry.ListOptions{ResourceVersion: "5"})
 		assertStatus(t, before.ended(), 410, store.ErrExpired, "too old resource version: 5 (1000)")
 		createAll(t, leases, manyPaths("ns", 10)...)
-		rec := record(t, st, registry.WatchOptions{ResourceVersion: "1005"})
+		rec := record(t, st, registry.ListOptions{ResourceVersion: "1005"})
 		assertStatus(t, rec.ended(), 410, store.ErrExpired, "too old resource version: 1005 (1006)")
 		assert.Nil(t, statusOf(t, rec.ended()).Details)
 
-		oldest := record(t, st, registry.WatchOptions{ResourceVersion: "1006"})
+		oldest := record(t, st, registry.ListOptions{ResourceVersion: "1006"})
 		assert.Equal(t, []string{"ADDED ns/l00006@1007", "ADDED ns/l00007@1008", "ADDED ns/l00008@1009", "ADDED ns/l00009@1010"}, oldest.take())
 		assert.Equal(t, 1, st.Watchers())
 	})
@@ -154,8 +154,8 @@ func TestWatchFromAVersionThatIsTooOldByItsAge(t *testing.T) {
 		leases := leasesIn(st)
 		createAll(t, leases, "ns/a")
 		time.Sleep(time.Hour)
-		assertStatus(t, record(t, st, registry.WatchOptions{ResourceVersion: "1000"}).ended(), 410, store.ErrExpired, "too old resource version: 1000 (1001)")
-		rec := record(t, st, registry.WatchOptions{ResourceVersion: "1001"})
+		assertStatus(t, record(t, st, registry.ListOptions{ResourceVersion: "1000"}).ended(), 410, store.ErrExpired, "too old resource version: 1000 (1001)")
+		rec := record(t, st, registry.ListOptions{ResourceVersion: "1001"})
 		createAll(t, leases, "ns/b")
 		assert.Equal(t, []string{"ADDED ns/b@1002"}, rec.take())
 	})
@@ -166,7 +166,7 @@ func TestInitialStateIsOneVersionAndNothingIsMissingAfterIt(t *testing.T) {
 		st := newStore(t)
 		leases := leasesIn(st)
 		createAll(t, leases, manyPaths("ns", 600)...) // more than one batch
-		w, err := leaseResource(st).Watch(t.Context(), registry.WatchOptions{AllowWatchBookmarks: true})
+		w, err := leaseResource(st).Watch(t.Context(), registry.ListOptions{AllowWatchBookmarks: true})
 		require.NoError(t, err)
 		defer w.Close()
 		var events []string

@@ -24,8 +24,8 @@ func TestBookmarkComesEachMinute(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		st := newStore(t)
 		all := in(st, endpoints.Kind())
-		rec := record(t, st, registry.WatchOptions{ResourceVersion: "1000", AllowWatchBookmarks: true})
-		quiet := record(t, st, registry.WatchOptions{ResourceVersion: "1000"})
+		rec := record(t, st, registry.ListOptions{ResourceVersion: "1000", AllowWatchBookmarks: true})
+		quiet := record(t, st, registry.ListOptions{ResourceVersion: "1000"})
 		time.Sleep(time.Minute - 1)
 		_, err := all.Create(t.Context(), newEndpoints("ns/a"), store.CreateOptions{})
 		require.NoError(t, err)
@@ -56,7 +56,7 @@ func (hasty) AfterFunc(d time.Duration, f func()) clock.Timer {
 func TestBookmarkComesAlthoughTheTimerFiresEarly(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		st := newStoreWith(t, registry.Options{Clock: hasty{}})
-		rec := record(t, st, registry.WatchOptions{ResourceVersion: "1000", AllowWatchBookmarks: true})
+		rec := record(t, st, registry.ListOptions{ResourceVersion: "1000", AllowWatchBookmarks: true})
 		createAll(t, leasesIn(st), "ns/a")
 		assert.Equal(t, []string{"ADDED ns/a@1001"}, rec.take())
 		time.Sleep(time.Minute)
@@ -69,9 +69,9 @@ func TestWatchThatMissedNothingGetsNoBookmark(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		st := newStore(t)
 		createAll(t, leasesIn(st), "ns/a")
-		since := record(t, st, registry.WatchOptions{ResourceVersion: "1001", AllowWatchBookmarks: true, Timeout: 90 * time.Second})
-		initial := record(t, st, registry.WatchOptions{AllowWatchBookmarks: true, Timeout: 90 * time.Second})
-		ahead := record(t, st, registry.WatchOptions{ResourceVersion: "2000", AllowWatchBookmarks: true, Timeout: 90 * time.Second})
+		since := record(t, st, registry.ListOptions{ResourceVersion: "1001", AllowWatchBookmarks: true, Timeout: 90 * time.Second})
+		initial := record(t, st, registry.ListOptions{AllowWatchBookmarks: true, Timeout: 90 * time.Second})
+		ahead := record(t, st, registry.ListOptions{ResourceVersion: "2000", AllowWatchBookmarks: true, Timeout: 90 * time.Second})
 		time.Sleep(time.Hour)
 		assert.Empty(t, since.take())
 		assert.Equal(t, []string{"ADDED ns/a@1001", "BOOKMARK @1001 end"}, initial.take(), "only the end of the initial events")
@@ -94,7 +94,7 @@ func TestBookmarkOfASelectedWatchHasTheVersionOfTheStore(t *testing.T) {
 func TestBookmarkHoldsAVersionAlone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		st := newStore(t)
-		rec := record(t, st, registry.WatchOptions{AllowWatchBookmarks: true, Namespace: "ns"})
+		rec := record(t, st, registry.ListOptions{AllowWatchBookmarks: true, Namespace: "ns"})
 		createAll(t, leasesIn(st), "other/a")
 		time.Sleep(time.Minute)
 		items := rec.takeItems()
@@ -111,7 +111,7 @@ func TestBookmarkHoldsAVersionAlone(t *testing.T) {
 func TestBookmarkComesBeforeTheTimeout(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		st := newStore(t)
-		rec := record(t, st, registry.WatchOptions{ResourceVersion: "1000", AllowWatchBookmarks: true, Timeout: 30 * time.Second})
+		rec := record(t, st, registry.ListOptions{ResourceVersion: "1000", AllowWatchBookmarks: true, Timeout: 30 * time.Second})
 		createAll(t, leasesIn(st), "ns/a")
 		time.Sleep(28*time.Second - 1)
 		assert.Equal(t, []string{"ADDED ns/a@1001"}, rec.take())
@@ -142,7 +142,7 @@ func TestWatchEndsAtItsTimeout(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
 					began := time.Now()
 					st := newStore(t)
-					w, err := leaseResource(st).Watch(t.Context(), registry.WatchOptions{
+					w, err := leaseResource(st).Watch(t.Context(), registry.ListOptions{
 						Namespace: "ns", ResourceVersion: "1000", Timeout: row.timeout, AllowWatchBookmarks: bookmarks,
 					})
 					require.NoError(t, err)
@@ -171,7 +171,7 @@ func TestWatchWithoutATimeoutGoesOn(t *testing.T) {
 	for _, bookmarks := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {
 			st := newStore(t)
-			rec := record(t, st, registry.WatchOptions{Namespace: "ns", ResourceVersion: "1000", AllowWatchBookmarks: bookmarks})
+			rec := record(t, st, registry.ListOptions{Namespace: "ns", ResourceVersion: "1000", AllowWatchBookmarks: bookmarks})
 			createAll(t, leasesIn(st), "other/a")
 			time.Sleep(7 * 24 * time.Hour)
 			marks := rec.take()
@@ -190,18 +190,18 @@ func TestWatchWithoutATimeoutGoesOn(t *testing.T) {
 func TestAbsurdTimeoutDoesNotWrapAround(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		st := newStore(t)
-		rec := record(t, st, registry.WatchOptions{ResourceVersion: "1000", Timeout: math.MaxInt64})
+		rec := record(t, st, registry.ListOptions{ResourceVersion: "1000", Timeout: math.MaxInt64})
 		time.Sleep(24 * time.Hour)
 		require.NoError(t, rec.ended())
 		createAll(t, leasesIn(st), "ns/a")
 		assert.Equal(t, []string{"ADDED ns/a@1001"}, rec.take())
-		past := record(t, st, registry.WatchOptions{ResourceVersion: "1001", Timeout: math.MinInt64})
+		past := record(t, st, registry.ListOptions{ResourceVersion: "1001", Timeout: math.MinInt64})
 		assert.Equal(t, io.EOF, past.ended())
 	})
 }
 
 func TestNegativeTimeoutEndsAtOnceWithoutAnEvent(t *testing.T) {
-	for name, opts := range map[string]registry.WatchOptions{
+	for name, opts := range map[string]registry.ListOptions{
 		"with the state":   {AllowWatchBookmarks: true},
 		"with history":     {ResourceVersion: "1000"},
 		"at the version":   {ResourceVersion: "1002"},
@@ -246,7 +246,7 @@ func TestBusyWatchIsGivenItsBookmarks(t *testing.T) {
 		st := newStore(t)
 		leases := leasesIn(st)
 		createAll(t, leases, "ns/a")
-		w, err := leaseResource(st).Watch(t.Context(), registry.WatchOptions{AllowWatchBookmarks: true})
+		w, err := leaseResource(st).Watch(t.Context(), registry.ListOptions{AllowWatchBookmarks: true})
 		require.NoError(t, err)
 		defer w.Close()
 		marks, began := 0, time.Now()
@@ -269,7 +269,7 @@ func TestBookmarkAmidABacklogHasTheVersionOfTheLastSentEvent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		st := newStore(t)
 		leases := leasesIn(st)
-		w := openLeases(t, st, registry.WatchOptions{ResourceVersion: "1000", AllowWatchBookmarks: true})
+		w := openLeases(t, st, registry.ListOptions{ResourceVersion: "1000", AllowWatchBookmarks: true})
 		createAll(t, leases, manyPaths("ns", 600)...)
 		time.Sleep(time.Minute)
 		var events []string

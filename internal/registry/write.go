@@ -48,7 +48,7 @@ type Request struct {
 	// Warn, if not nil, is called with each warning for the client.
 	Warn func(text string)
 	// Options are the options of a create or an update as the client sent them, for the Admission. Nil: the ones above.
-	Options *kinds.CreateOptions
+	Options *kinds.WriteOptions
 
 	asking asking
 }
@@ -298,7 +298,6 @@ type write struct {
 	old    *Item        // the state that it replaces; nil if there must be none
 	obj    kinds.Object // the next state; nil removes the object
 	size   int          // of obj
-	origin uint64       // of the request; set by the commit
 	done   bool         // there is nothing to commit
 	filled bool         // see Item
 	// graceOver reports that obj, a deleted object, is to be removed at once.

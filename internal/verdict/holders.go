@@ -4,25 +4,22 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/kubecoord/kubecoord/internal/registry"
 	"github.com/kubecoord/kubecoord/lease"
-	"github.com/kubecoord/kubecoord/watch"
 )
 
 // findTwoHolders finds Leases that two clients held at the same time.
 func (v *examiner) findTwoHolders() {
 	audits := map[object]*lease.Audit{}
 	var clock onward
-	forks := v.Forks
-	for i := range v.Changes {
-		c := &v.Changes[i]
-		if c.Resource != v.leases {
+	forks := v.forks
+	for _, c := range v.changes {
+		if !c.isLease() {
 			continue
 		}
-		for ; len(forks) > 0 && forks[0].Version < c.Version; forks = forks[1:] {
-			clock.shows(forks[0].At)
+		for ; len(forks) > 0 && forks[0].version < c.Version; forks = forks[1:] {
+			clock.shows(forks[0].at)
 		}
-		o := objectOf(c.Resource, c.New)
+		o := objectOf(c)
 		if audits[o] == nil {
 			audits[o] = &lease.Audit{}
 		}
@@ -33,9 +30,11 @@ func (v *examiner) findTwoHolders() {
 	}
 }
 
+func (c *change) isLease() bool { return c.Resource.Kind == lease.Kind().Registered() }
+
 // leaseAfter returns the Lease after a change, or nil if it was deleted.
-func leaseAfter(c *registry.RecordedChange) *lease.Lease {
-	if c.Type == watch.Deleted {
+func leaseAfter(c *change) *lease.Lease {
+	if c.New == nil {
 		return nil
 	}
 	return c.New.Wire(0).(*lease.Lease)

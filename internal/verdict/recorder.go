@@ -1,35 +1,103 @@
 package verdict
 
 import (
+	"cmp"
+	"context"
 	"fmt"
 	"hash/maphash"
-	"math/rand/v2"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/kubecoord/kubecoord/internal/caller"
+	"github.com/kubecoord/kubecoord/internal/registry"
 )
 
-// Recorder records the writes of clients, and the last version of each object that a client has
-// seen. The store records its changes itself.
+// Recorder records the changes of a store, the writes of clients that made them, and the last version of each object that a client
+// has seen.
 type Recorder struct {
 	limit int
 	seed  maphash.Seed
 
-	mu     sync.Mutex        // guards the fields below and the fields of each Write
-	last   uint64            // the last origin
-	writes map[uint64]*Write // the last limit writes by their origin
+	mu sync.Mutex // guards all below, and the fields of each Write; taken with the lock of the store held
+	// before and then changes are the last limit changes, or up to three times as many, so that dropping old ones is cheap on average.
+	// Forks share before.
+	before, changes []*change
+	since           uint64 // the version before the first change
+	whole           bool   // there was no change before since
+	forks           []fork // in their order
 	// seen holds versions by key. When it is full it becomes older, and a new one starts.
 	seen, older map[uint64]uint64
-	incomplete  bool // a write or a version was dropped
+	incomplete  bool // a version was dropped
 }
 
-// NewRecorder returns a Recorder that keeps the last limit writes, and at least the last limit
+// change is a change of the store.
+type change struct {
+	registry.ObjectChange
+	by *Write // nil: no request made it
+}
+
+// fork is the moment of a fork. Changes up to version were made before it, by the clock of the parent.
+type fork struct {
+	version uint64
+	// at is the time by the clock of the fork. The parent's clock may show another time,
+	// as in a testing/synctest bubble.
+	at time.Time
+}
+
+// NewRecorder returns a Recorder of a store that keeps the last limit changes, and at least the last limit
 // versions seen. With limit 0 it records nothing.
-func NewRecorder(limit int) *Recorder {
-	// A random start, so that other writers have other origins.
-	return &Recorder{limit: limit, seed: maphash.MakeSeed(), last: rand.Uint64() << 32, writes: map[uint64]*Write{}, seen: map[uint64]uint64{}}
+func NewRecorder(st *registry.Store, limit int) *Recorder {
+	rec := &Recorder{limit: limit, seed: maphash.MakeSeed(), seen: map[uint64]uint64{}}
+	if limit > 0 {
+		st.Observe(rec)
+	}
+	return rec
+}
+
+// Fork returns a Recorder of a new fork of the store, with the changes up to the fork.
+func (rec *Recorder) Fork(st *registry.Store) *Recorder {
+	f := NewRecorder(st, rec.limit)
+	rec.mu.Lock()
+	defer rec.mu.Unlock()
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	n, _ := slices.BinarySearchFunc(rec.changes, f.since+1, func(c *change, version uint64) int { return cmp.Compare(c.Version, version) })
+	f.forks = append(slices.Clone(rec.forks), fork{f.since, st.Now()})
+	if f.before = rec.changes[:n]; len(rec.before) > 0 {
+		f.before = slices.Concat(rec.before, f.before)
+	}
+	f.since, f.whole = rec.since, rec.whole
+	return f
+}
+
+// Begin implements registry.Observer.
+func (rec *Recorder) Begin(version uint64, empty bool) {
+	rec.mu.Lock()
+	defer rec.mu.Unlock()
+	rec.before, rec.changes, rec.since, rec.whole = nil, nil, version, empty
+}
+
+// Changed implements registry.Observer.
+func (rec *Recorder) Changed(ctx context.Context, c registry.ObjectChange) {
+	by, _ := ctx.Value(writeKey{}).(*Write)
+	rec.mu.Lock()
+	defer rec.mu.Unlock()
+	if len(rec.changes) >= 2*rec.limit {
+		rec.trimLocked()
+	}
+	rec.changes = append(rec.changes, &change{c, by})
+}
+
+// trimLocked keeps the last limit changes.
+func (rec *Recorder) trimLocked() {
+	all := slices.Concat(rec.before, rec.changes)
+	if n := len(all) - rec.limit; n > 0 {
+		rec.since, rec.whole = all[n-1].Version, false
+		rec.before, rec.changes = nil, slices.Clone(all[n:])
+	}
 }
 
 // Limit returns the limit of NewRecorder.
@@ -40,12 +108,12 @@ type Request struct {
 	Verb, Client, UserAgent          string
 	Group, Resource, Namespace, Name string
 	Selective                        bool // a list or watch has a selector
-	Guarded                          bool // a patch names a resourceVersion
+	Guarded                          bool // an update or a patch names a resourceVersion
 }
 
 // Write is a request that may change objects.
 type Write struct {
-	origin            uint64
+	rec               *Recorder
 	verb              string
 	client, userAgent string
 	blind             bool   // it names no resourceVersion
@@ -53,15 +121,15 @@ type Write struct {
 	status            int    // 0 if the client got no answer
 }
 
-// Origin returns the origin of the changes that the write makes; see registry.WithOrigin.
-func (w *Write) Origin() uint64 { return w.origin }
+// writeKey is the context key of the Write that a request is.
+type writeKey struct{}
 
-// Start records a write before the API gets it. It returns nil for a read.
-func (rec *Recorder) Start(r *Request) *Write {
-	w := &Write{verb: r.Verb, client: r.Client, userAgent: r.UserAgent}
+// Start records a write before the API gets it, and returns it with the context for it. The Write is nil for a read.
+func (rec *Recorder) Start(ctx context.Context, r *Request) (*Write, context.Context) {
+	w := &Write{rec: rec, verb: r.Verb, client: r.Client, userAgent: r.UserAgent}
 	switch r.Verb {
 	case "get", "list", "watch":
-		return nil
+		return nil, ctx
 	case "update", "patch", "apply":
 		w.blind = !r.Guarded
 	}
@@ -70,21 +138,7 @@ func (rec *Recorder) Start(r *Request) *Write {
 	for _, scope := range [][2]string{{r.Namespace, r.Name}, {r.Namespace, ""}, {"", ""}} {
 		w.known = max(w.known, rec.seenLocked(rec.key(r, scope[0], scope[1])))
 	}
-	rec.last++
-	w.origin = rec.last
-	rec.writes[w.origin] = w
-	if len(rec.writes) > rec.limit {
-		delete(rec.writes, w.origin-uint64(rec.limit))
-		rec.incomplete = true
-	}
-	return w
-}
-
-// Names records the resourceVersion in the body of an update, or 0.
-func (rec *Recorder) Names(w *Write, version uint64) {
-	rec.mu.Lock()
-	defer rec.mu.Unlock()
-	w.blind = w.blind && version == 0
+	return w, context.WithValue(ctx, writeKey{}, w)
 }
 
 // Answered records the code of the answer to a write. It must be called before the client gets
@@ -125,17 +179,6 @@ func (rec *Recorder) seenLocked(key uint64) uint64 { return max(rec.seen[key], r
 // namespace, or in all of them.
 func (rec *Recorder) key(r *Request, namespace, name string) uint64 {
 	return maphash.Comparable(rec.seed, [...]string{r.Client, r.UserAgent, r.Group, r.Resource, namespace, name})
-}
-
-// all returns the writes by their origin. complete reports whether nothing was dropped.
-func (rec *Recorder) all() (writes map[uint64]Write, complete bool) {
-	rec.mu.Lock()
-	defer rec.mu.Unlock()
-	writes = make(map[uint64]Write, len(rec.writes))
-	for origin, w := range rec.writes {
-		writes[origin] = *w
-	}
-	return writes, !rec.incomplete
 }
 
 // String returns the verb, the client and the outcome.

@@ -15,30 +15,29 @@ import (
 // findLostUpdates finds writes without a resourceVersion that replaced a write of another
 // client which the writer had not seen.
 func (v *examiner) findLostUpdates() {
-	for i := range v.Changes {
-		c := &v.Changes[i]
-		if w := v.writes[c.Origin]; w.blind && w.status/100 == 2 && c.Type == watch.Modified {
+	for i, c := range v.changes {
+		if w := v.writes[i]; w != nil && w.blind && w.status/100 == 2 && c.Type() == watch.Modified {
 			v.checkUpdate(w, c)
 		}
 	}
 }
 
 // checkUpdate checks a change by a write without a resourceVersion.
-func (v *examiner) checkUpdate(w Write, made *registry.RecordedChange) {
+func (v *examiner) checkUpdate(w *Write, made *change) {
 	known := w.known
-	if known < v.Since || known >= made.Old.Version() {
+	if known < v.since || known >= made.Old.Version() {
 		return
 	}
 	// The writer knows its own writes, answered or not.
-	o := objectOf(made.Resource, made.New)
+	o := objectOf(made)
 	unseen := v.upTo(o, made.Old.Version())[len(v.upTo(o, known)):]
 	for n, i := range slices.Backward(unseen) {
-		by, recorded := v.writes[v.Changes[i].Origin]
-		if !recorded && v.Changes[i].Origin != 0 {
-			return // its writer is unknown: not recorded yet, or dropped
+		by := v.writes[i]
+		if by == nil && v.changes[i].by != nil {
+			return // its writer is unknown: a client of another API
 		}
-		if recorded && by.client == w.client && by.userAgent == w.userAgent {
-			known, unseen = v.Changes[i].Version, unseen[n+1:]
+		if by != nil && by.client == w.client && by.userAgent == w.userAgent {
+			known, unseen = v.changes[i].Version, unseen[n+1:]
 			break
 		}
 	}
@@ -60,12 +59,9 @@ func (v *examiner) checkUpdate(w Write, made *registry.RecordedChange) {
 func (v *examiner) stateAt(o object, version uint64) *registry.Item {
 	changes := v.upTo(o, version)
 	if len(changes) == 0 {
-		return v.Changes[v.byObject[o][0]].Old
+		return v.changes[v.byObject[o][0]].Old
 	}
-	if c := v.Changes[changes[len(changes)-1]]; c.Type != watch.Deleted {
-		return c.New
-	}
-	return nil
+	return v.changes[changes[len(changes)-1]].New
 }
 
 // overwritten lists the members that differ between known and old, and again between

@@ -8,9 +8,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/kubecoord/kubecoord/internal/registry"
-	"github.com/kubecoord/kubecoord/lease"
-	"github.com/kubecoord/kubecoord/watch"
+	"github.com/kubecoord/kubecoord/internal/kinds"
 )
 
 // Verdict is the result of Examine. Package apitest documents it.
@@ -25,24 +23,32 @@ type Finding struct {
 	Excerpt []string
 }
 
-// Examine examines the recorded changes of a store and the requests that made them.
-func (rec *Recorder) Examine(st *registry.Store) Verdict {
-	v := examiner{leases: st.Resource(lease.Kind().Registered()), byObject: map[object][]int{}}
-	var complete bool
-	v.writes, complete = rec.all() // before the changes, which then include the changes of all writes
-	v.Recorded = st.Recorded()
-	for i, c := range v.Changes {
-		o := objectOf(c.Resource, c.New)
+// Examine examines the changes of the store and the requests that made them.
+func (rec *Recorder) Examine() Verdict {
+	v := examiner{byObject: map[object][]int{}}
+	rec.mu.Lock()
+	rec.trimLocked()
+	v.changes, v.since, v.whole, v.forks = slices.Concat(rec.before, rec.changes), rec.since, rec.whole, slices.Clip(rec.forks)
+	v.writes = make([]*Write, len(v.changes))
+	for i, c := range v.changes {
+		if c.by != nil && c.by.rec == rec {
+			v.writes[i] = new(*c.by)
+		}
+	}
+	complete := !rec.incomplete
+	rec.mu.Unlock()
+	for i, c := range v.changes {
+		o := objectOf(c)
 		v.byObject[o] = append(v.byObject[o], i)
 	}
 	switch {
 	case rec.limit == 0:
 		v.out.Limits = append(v.out.Limits, "nothing was kept: Options.KeepHistory is negative")
-	case !v.Complete:
-		v.out.Limits = append(v.out.Limits, fmt.Sprintf("the store had more changes than KeepHistory: examined the last %d", len(v.Changes)))
+	case !v.whole:
+		v.out.Limits = append(v.out.Limits, fmt.Sprintf("the store had more changes than KeepHistory: examined the last %d", len(v.changes)))
 	}
 	if !complete {
-		v.out.Limits = append(v.out.Limits, "clients sent more writes, or saw more objects, than KeepHistory: examined the last ones")
+		v.out.Limits = append(v.out.Limits, "clients saw more objects than KeepHistory: examined the last ones")
 	}
 	v.findTwoHolders()
 	v.findLostUpdates()
@@ -51,21 +57,24 @@ func (rec *Recorder) Examine(st *registry.Store) Verdict {
 
 // examiner collects findings.
 type examiner struct {
-	registry.Recorded
-	leases   *registry.Resource
-	writes   map[uint64]Write // by origin
-	byObject map[object][]int // indices of Changes
+	changes  []*change
+	since    uint64
+	whole    bool
+	forks    []fork
+	writes   []*Write         // copies, by the index of their change; nil if no request made it, or a request to another API
+	byObject map[object][]int // indices of changes
 	out      Verdict
 }
 
 // object names an object.
 type object struct {
-	resource        *registry.Resource
+	kind            *kinds.Kind
 	namespace, name string
 }
 
-func objectOf(r *registry.Resource, it *registry.Item) object {
-	return object{r, it.Namespace(), it.Name()}
+func objectOf(c *change) object {
+	it := c.Newest()
+	return object{c.Resource.Kind, it.Namespace(), it.Name()}
 }
 
 // path returns the namespace and the name.
@@ -77,12 +86,12 @@ func (o object) path() string {
 }
 
 // String returns the resource and the path.
-func (o object) String() string { return o.resource.Info().Plural + " " + o.path() }
+func (o object) String() string { return o.kind.Info().Plural + " " + o.path() }
 
 // upTo returns the indices of the changes of an object up to and including a version.
 func (v *examiner) upTo(o object, version uint64) []int {
 	changes := v.byObject[o]
-	n, _ := slices.BinarySearchFunc(changes, version+1, func(i int, version uint64) int { return cmp.Compare(v.Changes[i].Version, version) })
+	n, _ := slices.BinarySearchFunc(changes, version+1, func(i int, version uint64) int { return cmp.Compare(v.changes[i].Version, version) })
 	return changes[:n]
 }
 
@@ -93,22 +102,22 @@ const excerptLines = 8
 func (v *examiner) excerpt(o object, version uint64) (lines []string) {
 	changes := v.upTo(o, version)
 	first := max(0, len(changes)-excerptLines)
-	if first > 0 || !v.Complete {
+	if first > 0 || !v.whole {
 		lines = append(lines, "…")
 	}
 	for _, i := range changes[first:] {
-		c := &v.Changes[i]
+		c := v.changes[i]
 		by := "through the Store"
-		if w, known := v.writes[c.Origin]; known {
+		if w := v.writes[i]; w != nil {
 			by = "by " + w.String()
-		} else if c.Origin != 0 {
+		} else if c.by != nil {
 			by = "by a request"
 		}
-		at := c.At.Sub(v.Changes[0].At).Round(time.Microsecond)
-		if o.resource == v.leases && c.Type != watch.Deleted {
+		at := c.At.Sub(v.changes[0].At).Round(time.Microsecond)
+		if c.isLease() && c.New != nil {
 			by += ", " + holder(leaseAfter(c))
 		}
-		lines = append(lines, fmt.Sprintf("%10s  %d %s %s %s", at, c.Version, c.Type, o, by))
+		lines = append(lines, fmt.Sprintf("%10s  %d %s %s %s", at, c.Version, c.Type(), o, by))
 	}
 	return lines
 }

@@ -84,17 +84,14 @@ func open(ctx context.Context, client *clientv3.Client, closing func(), prefix s
 	if err := e.check(ctx, all); err != nil {
 		return nil, err
 	}
-	st, err = registry.Open(registry.Options{
-		History: o.Store.History, HistoryAge: o.Store.HistoryAge, HistoryBytes: o.Store.HistoryBytes,
-		FirstVersion: o.Store.FirstResourceVersion, Quota: o.Store.Quota, Clock: o.Store.Clock, Seed: o.Store.Seed,
-	}, e, all...)
+	st, err = registry.Open(registry.Options(o.Store), e, all...)
 	if err != nil {
 		return nil, err
 	}
 	if err := st.Loaded(ctx); err != nil {
 		return nil, explain("etcd: load the objects below "+clean, err)
 	}
-	return (*store.Store)(st), nil
+	return store.Of(st), nil
 }
 
 // Dial returns a client for etcd that finds a dead connection in 15 seconds, as far as c

@@ -267,7 +267,7 @@ func TestAKindWithAGoTypeHasNoSecondOne(t *testing.T) {
 	st := store.New(store.Options{})
 	defer st.Close()
 	_, err := kube.In[Backup](lease.Kind(), st)
-	assert.EqualError(t, err, "store: kind Lease: got objects of type *lease.Lease, want *store.Unstructured")
+	assert.EqualError(t, err, "store: kind Lease: got objects of type *lease.Lease, want *kube_test.Backup")
 }
 
 // refusing is an Admission that refuses objects with a label.

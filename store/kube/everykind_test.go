@@ -229,7 +229,7 @@ func TestEveryKindIsKeptByAnEngine(t *testing.T) {
 			open := func() *apitest.API {
 				st, err := registry.Open(registry.Options{}, e, registered...)
 				require.NoError(t, err)
-				return serve(t, apitest.Options{Over: (*store.Store)(st)})
+				return serve(t, apitest.Options{Over: store.Of(st)})
 			}
 			before := open()
 			objects := s.in(t, before, "me")

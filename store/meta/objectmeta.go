@@ -51,6 +51,8 @@ func (m *ObjectMeta) GetObjectMeta() *ObjectMeta { return m }
 
 // OwnerReference points to an object that owns another in the same namespace.
 type OwnerReference struct {
+	_ struct{} `structType:"atomic"` // first, where it takes no memory
+
 	// APIVersion, Kind, Name and UID identify the owner.
 	APIVersion string `json:"apiVersion" protobuf:"5"`
 	Kind       string `json:"kind" protobuf:"1"`
@@ -60,8 +62,6 @@ type OwnerReference struct {
 	Controller *bool `json:"controller,omitempty" protobuf:"6"`
 	// BlockOwnerDeletion keeps the owner from foreground deletion.
 	BlockOwnerDeletion *bool `json:"blockOwnerDeletion,omitempty" protobuf:"7"`
-
-	_ struct{} `structType:"atomic"`
 }
 
 // ManagedFieldsOperationType is the operation by which a manager owns fields.

@@ -14,7 +14,6 @@ import (
 
 	"github.com/kubecoord/kubecoord/httpapi/apitest"
 	"github.com/kubecoord/kubecoord/httpapi/client"
-	"github.com/kubecoord/kubecoord/internal/registry"
 	"github.com/kubecoord/kubecoord/internal/test/exact"
 	"github.com/kubecoord/kubecoord/lease"
 	"github.com/kubecoord/kubecoord/store"
@@ -36,23 +35,22 @@ const (
 type world struct {
 	api    *apitest.API
 	log    *exact.Log
+	record *exact.Recorder
 	limit  int
 	isFork bool
 }
 
 func newWorld(t *testing.T, history int) *world {
 	api := apitest.New(t, apitest.Options{Store: store.Options{History: history}})
-	(*registry.Store)(api.Store()).Record(1 << 20)
-	return &world{api: api, log: exact.NewLog(), limit: history}
+	return &world{api: api, log: exact.NewLog(), record: exact.Record(api.Store().Registry()), limit: history}
 }
 
-func (w *world) history() *exact.History {
-	return exact.NewHistory((*registry.Store)(w.api.Store()).Recorded(), w.limit)
-}
+func (w *world) history() *exact.History { return w.record.History(w.limit) }
 
 // fork returns a fork of the world while its clients go on.
 func (w *world) fork(t *testing.T) *world {
-	return &world{api: w.api.Fork(t), log: w.log.Fork(), limit: w.limit, isFork: true}
+	api := w.api.Fork(t)
+	return &world{api: api, log: w.log.Fork(), record: w.record.Fork(api.Store().Registry()), limit: w.limit, isFork: true}
 }
 
 const (

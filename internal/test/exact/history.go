@@ -2,10 +2,12 @@ package exact
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"reflect"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/kubecoord/kubecoord/internal/backend"
 	"github.com/kubecoord/kubecoord/internal/codec"
@@ -46,19 +48,60 @@ type History struct {
 	keys  []key // in the order of lists
 }
 
-// NewHistory returns the history that a store recorded. The store holds only Leases.
-func NewHistory(rec registry.Recorded, limit int) *History {
-	h := &History{Limit: limit, first: rec.Since}
-	for _, c := range rec.Changes {
-		n := Change{Type: c.Type, Version: c.Version, New: stateOf(c.New.Copy().(*lease.Lease))}
+// Recorder keeps all changes of a store, which holds only Leases.
+type Recorder struct {
+	mu      sync.Mutex
+	first   uint64 // the version before the first change
+	forked  uint64
+	changes []registry.ObjectChange
+}
+
+// Record returns a Recorder of a store.
+func Record(st *registry.Store) *Recorder {
+	r := &Recorder{}
+	st.Observe(r)
+	return r
+}
+
+// Fork returns a Recorder of a new fork of the store.
+func (r *Recorder) Fork(st *registry.Store) *Recorder {
+	f := Record(st)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	n, _ := slices.BinarySearchFunc(r.changes, f.first+1, func(c registry.ObjectChange, v uint64) int { return cmp.Compare(c.Version, v) })
+	f.first, f.forked, f.changes = r.first, f.first, slices.Concat(r.changes[:n], f.changes)
+	return f
+}
+
+// Begin implements registry.Observer.
+func (r *Recorder) Begin(version uint64, _ bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.first = version
+}
+
+// Changed implements registry.Observer.
+func (r *Recorder) Changed(_ context.Context, c registry.ObjectChange) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.changes = append(r.changes, c)
+}
+
+// History returns all changes up to now.
+func (r *Recorder) History(limit int) *History {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	h := &History{Limit: limit, first: r.first, Forked: r.forked}
+	for _, c := range r.changes {
+		n := Change{Type: c.Type(), Version: c.Version, New: stateOf(c.Newest().Copy().(*lease.Lease))}
+		n.New.Version = c.Version
 		if c.Old != nil {
 			old := stateOf(c.Old.Copy().(*lease.Lease))
 			n.Old = &old
 		}
 		h.Changes = append(h.Changes, n)
-	}
-	for _, f := range rec.Forks {
-		h.Forked = f.Version
 	}
 	h.end = h.first + uint64(len(h.Changes))
 	h.index()

@@ -57,14 +57,14 @@ func onBoth(t *testing.T, suite func(t *testing.T, f *fixture)) {
 		pods, others := podKind(), otherKind()
 		st, err := etcd.OpenClient(t.Context(), m.Client(), "", etcd.Options{}, pods, others)
 		require.NoError(t, err)
-		suite(t, fixtureOf(t, (*registry.Store)(st), pods, others))
+		suite(t, fixtureOf(t, st.Registry(), pods, others))
 	})
 }
 
 // newFixture returns a Storage over a new store in memory. The options may be zero.
 func newFixture(t *testing.T, opts registry.Options) *fixture {
 	t.Helper()
-	opts.FirstVersion = 1
+	opts.FirstResourceVersion = 1
 	return fixtureOf(t, registry.New(opts), podKind(), otherKind())
 }
 

@@ -34,7 +34,7 @@ func (s *Storage) Watch(ctx context.Context, key string, opts storage.ListOption
 	if err != nil {
 		return nil, err
 	}
-	options := registry.WatchOptions{
+	options := registry.ListOptions{
 		Namespace:           at.namespace,
 		ResourceVersion:     opts.ResourceVersion,
 		SendInitialEvents:   opts.SendInitialEvents,

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
 	"github.com/kubecoord/kubecoord/store"
 	"github.com/kubecoord/kubecoord/store/kube/crd"
@@ -98,11 +99,11 @@ func benchmarkSchemaUpdate(b *testing.B, writers int) {
 
 // established waits until the widgets are served.
 func established(b *testing.B, s *server) {
-	definitions, err := store.As[store.Unstructured](crd.Definitions())
+	definitions, err := store.As[apiextensionsv1.CustomResourceDefinition](crd.Definitions())
 	require.NoError(b, err)
 	for ev, err := range definitions.In(s.api.Store()).Watch(b.Context(), store.WatchOptions{}) {
 		require.NoError(b, err)
-		if ev.Object != nil && strings.Contains(fmt.Sprint(ev.Object.Content["status"]), "InitialNamesAccepted") {
+		if ev.Object != nil && strings.Contains(fmt.Sprint(ev.Object.Status), "InitialNamesAccepted") {
 			return
 		}
 	}
@@ -131,12 +132,12 @@ func BenchmarkDefinitions(b *testing.B) {
 					code, doc := s.do("POST", definitionsPath, asJSON(b, defining(fmt.Sprintf("kind%ds", i), group(i), fmt.Sprintf("Kind%d", i), "Cluster")))
 					require.Equal(b, 201, code, "%v", doc)
 				}
-				definitions, err := store.As[store.Unstructured](crd.Definitions())
+				definitions, err := store.As[apiextensionsv1.CustomResourceDefinition](crd.Definitions())
 				require.NoError(b, err)
 				done := map[string]bool{}
 				for ev, err := range definitions.In(s.api.Store()).Watch(b.Context(), store.WatchOptions{}) {
 					require.NoError(b, err)
-					if strings.Contains(fmt.Sprint(ev.Object.Content["status"]), "InitialNamesAccepted") {
+					if strings.Contains(fmt.Sprint(ev.Object.Status), "InitialNamesAccepted") {
 						done[ev.Object.Name] = true
 					}
 					if len(done) == n {

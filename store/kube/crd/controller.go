@@ -13,7 +13,6 @@ import (
 
 	"github.com/kubecoord/kubecoord/httpapi"
 	"github.com/kubecoord/kubecoord/internal/kinds"
-	"github.com/kubecoord/kubecoord/internal/registry"
 	"github.com/kubecoord/kubecoord/store"
 	"github.com/kubecoord/kubecoord/store/kube"
 	"github.com/kubecoord/kubecoord/store/kube/internal/webhooks"
@@ -62,27 +61,19 @@ func Run(ctx context.Context, api *httpapi.API) {
 		calls = webhooks.New(webhooks.Options{Clock: api.Store().Clock()})
 		defer calls.Close()
 	}
-	objects, err := store.As[store.Unstructured](Definitions())
-	if err != nil {
-		return // cannot be: the kind has no Go type
-	}
 	c, err := newController(api, calls)
 	if err != nil {
-		return // cannot be, as above
+		return // cannot be: the kind has this Go type
 	}
 	defer c.ending.Wait()
-	for ev, err := range objects.In(c.st).Follow(ctx, store.WatchOptions{Shared: true}) {
+	for ev, err := range c.definitions.Follow(ctx, store.WatchOptions{Shared: true}) {
 		if err != nil {
 			return // ctx has ended, or the store is closed
 		}
 		if e := made().establishedOf(ev.Object); e != nil && ev.Type == watch.Added && c.install(e, ev.Object) {
 			continue
 		}
-		crd, err := definitionOf(ev.Object)
-		if err != nil {
-			continue // cannot be: it was stored
-		}
-		c.handle(ctx, watch.Event[apiextensionsv1.CustomResourceDefinition]{Type: ev.Type, Object: crd})
+		c.handle(ctx, ev)
 	}
 }
 
@@ -94,13 +85,13 @@ func newController(api *httpapi.API, calls *webhooks.Calls) (*controller, error)
 }
 
 // install takes note of a definition that was stored with its kind served, and reports whether it was.
-func (c *controller) install(e *Established, u *store.Unstructured) bool {
-	if c.known[u.Name] != nil || c.servedBefore(e.kind) != e.kind {
+func (c *controller) install(e *Established, crd *apiextensionsv1.CustomResourceDefinition) bool {
+	if c.known[crd.Name] != nil || c.servedBefore(e.kind) != e.kind {
 		return false
 	}
 	d := &definition{from: e}
-	c.known[u.Name] = d
-	c.learn(d, e.definition(u))
+	c.known[crd.Name] = d
+	c.learn(d, crd)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	d.kind, d.of = e.kind, d.crd
@@ -252,7 +243,7 @@ func (c *controller) serve(ctx context.Context, d *definition) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if d.kind != nil {
-		(*registry.Store)(c.st).SetTerminating(d.kind.kind, apihelpers.IsCRDConditionTrue(d.crd, apiextensionsv1.Terminating))
+		c.st.Registry().SetTerminating(d.kind.kind, apihelpers.IsCRDConditionTrue(d.crd, apiextensionsv1.Terminating))
 	}
 	return err
 }
@@ -316,7 +307,7 @@ func (c *controller) stop(ctx context.Context, d *definition, over bool) {
 		return
 	}
 	_ = c.api.RemoveKinds(ctx, httpapi.RemoveOptions{}, d.kind) // it may be removed already
-	(*registry.Store)(c.st).SetTerminating(d.kind.kind, false)
+	c.st.Registry().SetTerminating(d.kind.kind, false)
 	d.kind, d.of = nil, nil
 }
 

@@ -13,14 +13,17 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	crdvalidation "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/validation"
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/validation"
+	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	upstream "k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/apiserver/pkg/cel/environment"
 	"k8s.io/kube-openapi/pkg/validation/spec"
 
+	"github.com/kubecoord/kubecoord/internal/codec"
 	"github.com/kubecoord/kubecoord/internal/kinds"
 	"github.com/kubecoord/kubecoord/store"
 	"github.com/kubecoord/kubecoord/store/field"
+	"github.com/kubecoord/kubecoord/store/kube/internal/boxes"
 )
 
 // This file is the kind CustomResourceDefinition (upstream: registry/customresourcedefinition, strategy.go and etcd.go).
@@ -31,38 +34,44 @@ func Definitions() store.AnyKind { return definitions() }
 
 // definitions is made once per process.
 var definitions = sync.OnceValue(func() *kind {
-	k, err := kinds.NewKind(definitionDescriptor())
+	d, err := definitionDescriptor()
+	var k *kinds.Kind
+	if err == nil {
+		k, err = kinds.NewKind(d)
+	}
 	if err != nil {
 		panic(err) // cannot be: the descriptor is constant
 	}
 	return &kind{kind: k}
 })
 
-func definitionDescriptor() kinds.Descriptor {
+func definitionDescriptor() (kinds.Descriptor, error) {
 	doc := metav1.ObjectMeta{}.SwaggerDoc()
+	goType := reflect.TypeFor[apiextensionsv1.CustomResourceDefinition]()
+	described := publishedSchema(apiextensionsv1.CustomResourceDefinition{}.OpenAPIModelName(), goType)
+	typ, err := boxes.Library(unions()).Compile(goType, described)
+	if err != nil {
+		return kinds.Descriptor{}, err
+	}
 	return kinds.Descriptor{
 		Group: definitionGroup, Name: definitionKind, Plural: "customresourcedefinitions",
 		ShortNames: []string{"crd", "crds"}, Categories: []string{"api-extensions"},
-		New:           func() kinds.Object { return new(store.Unstructured) },
+		New:           func() kinds.Object { return typ.New().(kinds.Object) },
 		ClusterScoped: true, Status: true, Native: true, SlowValidation: true,
 		Versions: []kinds.Version{{
-			Name: "v1", Serializer: serializer{}, Validate: validateDefinition, ValidateStatus: validateDefinitionStatus,
-			Schema: publishedSchema(apiextensionsv1.CustomResourceDefinition{}.OpenAPIModelName(), reflect.TypeFor[apiextensionsv1.CustomResourceDefinition]()),
+			Name: "v1", Schema: described, Type: typ, Validate: validateDefinition, ValidateStatus: validateDefinitionStatus,
 		}},
-		Default: func(o kinds.Object) { change(o, apiextensionsv1.SetObjectDefaults_CustomResourceDefinition) },
+		Default: func(o kinds.Object) { apiextensionsv1.SetObjectDefaults_CustomResourceDefinition(definitionOf(o)) },
 		PrepareForCreate: func(_ context.Context, o kinds.Object) {
-			change(o, func(crd *apiextensionsv1.CustomResourceDefinition) {
-				crd.Status = apiextensionsv1.CustomResourceDefinitionStatus{}
-				addStoredVersion(crd)
-			})
+			crd := definitionOf(o)
+			crd.Status = apiextensionsv1.CustomResourceDefinitionStatus{}
+			addStoredVersion(crd)
 		},
-		PrepareForUpdate: func(o, _ kinds.Object) { change(o, addStoredVersion) },
+		PrepareForUpdate: func(o, _ kinds.Object) { addStoredVersion(definitionOf(o)) },
 		PrepareForDelete: prepareForDelete,
-		Counts: func(o, old kinds.Object) bool {
-			return !reflect.DeepEqual(o.(*store.Unstructured).Content["spec"], old.(*store.Unstructured).Content["spec"])
-		},
-		Warnings: definitionWarnings,
-		Defines:  defined,
+		Counts:           func(o, old kinds.Object) bool { return !typ.EqualMember(o, old, "spec") },
+		Warnings:         definitionWarnings,
+		Defines:          defined,
 		Columns: []kinds.Column{
 			{
 				ColumnInfo: kinds.ColumnInfo{Name: "Name", Type: "string", Format: "name", Description: doc["name"]},
@@ -75,7 +84,36 @@ func definitionDescriptor() kinds.Descriptor {
 				},
 			},
 		},
+	}, nil
+}
+
+// unions are the types of schemas that write one of several members as their JSON.
+func unions() map[reflect.Type]*codec.Custom {
+	return map[reflect.Type]*codec.Custom{
+		reflect.TypeFor[apiextensionsv1.JSON]():                         union((*apiextensionsv1.JSON).DeepCopy),
+		reflect.TypeFor[apiextensionsv1.JSONSchemaPropsOrBool]():        union((*apiextensionsv1.JSONSchemaPropsOrBool).DeepCopy),
+		reflect.TypeFor[apiextensionsv1.JSONSchemaPropsOrArray]():       union((*apiextensionsv1.JSONSchemaPropsOrArray).DeepCopy),
+		reflect.TypeFor[apiextensionsv1.JSONSchemaPropsOrStringArray](): union((*apiextensionsv1.JSONSchemaPropsOrStringArray).DeepCopy),
 	}
+}
+
+func union[T any](deepCopy func(*T) *T) *codec.Custom {
+	return codec.NewCustom(codec.CustomFuncs[T]{
+		Kind: codec.Untyped, Copy: func(v *T) T { return *deepCopy(v) },
+		Equal: func(v, w *T) bool { return equality.Semantic.DeepEqual(v, w) },
+	})
+}
+
+// definitionOf returns a definition as a value of its Go type. A stored one must not be changed.
+func definitionOf(o kinds.Object) *apiextensionsv1.CustomResourceDefinition {
+	return kinds.ValueOf[apiextensionsv1.CustomResourceDefinition](o)
+}
+
+// internalOf returns a definition in the form that upstream validates, which shares no memory with it.
+func internalOf(o kinds.Object) (*apiextensions.CustomResourceDefinition, error) {
+	var internal apiextensions.CustomResourceDefinition
+	err := apiextensionsv1.Convert_v1_CustomResourceDefinition_To_apiextensions_CustomResourceDefinition(definitionOf(o).DeepCopy(), &internal, nil)
+	return &internal, err
 }
 
 // addStoredVersion adds the storage version to the stored versions.
@@ -88,11 +126,9 @@ func addStoredVersion(crd *apiextensionsv1.CustomResourceDefinition) {
 
 // prepareForDelete marks a definition whose objects must be deleted first.
 func prepareForDelete(o kinds.Object, now time.Time) {
-	change(o, func(crd *apiextensionsv1.CustomResourceDefinition) {
-		setCondition(crd, now, apiextensionsv1.CustomResourceDefinitionCondition{
-			Type: apiextensionsv1.Terminating, Status: apiextensionsv1.ConditionTrue, Reason: "InstanceDeletionPending",
-			Message: "CustomResourceDefinition marked for deletion; CustomResource deletion will begin soon",
-		})
+	setCondition(definitionOf(o), now, apiextensionsv1.CustomResourceDefinitionCondition{
+		Type: apiextensionsv1.Terminating, Status: apiextensionsv1.ConditionTrue, Reason: "InstanceDeletionPending",
+		Message: "CustomResourceDefinition marked for deletion; CustomResource deletion will begin soon",
 	})
 	m := o.GetObjectMeta()
 	if !slices.Contains(m.Finalizers, apiextensionsv1.CustomResourceCleanupFinalizer) {

@@ -130,7 +130,7 @@ func (c *controller) deleteObjects(ctx context.Context, k *kind) (reason, text s
 		return "", "", nil // the API has never served it
 	}
 	reason, text = "InstanceDeletionFailed", "could not issue all deletes: "
-	r, err := (*registry.Store)(c.st).Find(k.kind)
+	r, err := c.st.Registry().Find(k.kind)
 	if err != nil {
 		return "", "", errReplaced
 	}
@@ -145,18 +145,20 @@ func (c *controller) deleteObjects(ctx context.Context, k *kind) (reason, text s
 	clk := c.st.Clock()
 	waiting, cancel := clock.WithDeadline(ctx, clk, clk.Now().Add(deletionWait), context.DeadlineExceeded)
 	defer cancel()
-	if r.Len() == 0 {
-		return "", "", nil
+	w, err := r.Watch(waiting, registry.ListOptions{})
+	if err != nil {
+		return "", "", errReplaced
 	}
-	for _, err := range r.Follow(waiting, nil) {
+	defer w.Close()
+	for r.Len() > 0 {
+		_, err := w.Next(waiting)
 		switch {
-		case r.Len() == 0:
-			return "", "", nil
+		case err == nil, r.Len() == 0:
 		case waiting.Err() != nil:
 			return reason, text, context.DeadlineExceeded
-		case err != nil:
+		default:
 			return "", "", errReplaced
 		}
 	}
-	return "", "", errReplaced
+	return "", "", nil
 }

@@ -13,7 +13,6 @@ import (
 	"k8s.io/apiextensions-apiserver/pkg/apihelpers"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubecoord/kubecoord/httpapi"
 	"github.com/kubecoord/kubecoord/internal/kinds"
@@ -26,9 +25,8 @@ import (
 // installed in any number of APIs at once. It is safe for concurrent use.
 type Established struct {
 	kind *kind
-	crd  *apiextensionsv1.CustomResourceDefinition // as stored; its times are those of the first API
 	// stored is shared by all stores, but for its metadata and the times in its status.
-	stored *store.Unstructured
+	stored kinds.Object
 	size   int
 }
 
@@ -43,27 +41,18 @@ func Establish(crd *apiextensionsv1.CustomResourceDefinition, manager string) (*
 	if err != nil {
 		return nil, fmt.Errorf("crd: CustomResourceDefinition %q: %w", crd.Name, err)
 	}
-	crd = &apiextensionsv1.CustomResourceDefinition{
-		TypeMeta: crd.TypeMeta,
+	o := definitions().kind.New(0)
+	stored := definitionOf(o)
+	*stored = apiextensionsv1.CustomResourceDefinition{
 		ObjectMeta: metav1.ObjectMeta{
 			Name: crd.Name, Labels: maps.Clone(crd.Labels), Annotations: maps.Clone(crd.Annotations), Finalizers: slices.Clone(crd.Finalizers),
 		},
-		Spec:   k.crd.Spec, // with the defaults
-		Status: apiextensionsv1.CustomResourceDefinitionStatus{AcceptedNames: k.crd.Spec.Names},
+		Spec:   *k.crd.Spec.DeepCopy(), // with the defaults
+		Status: apiextensionsv1.CustomResourceDefinitionStatus{AcceptedNames: *k.crd.Spec.Names.DeepCopy()},
 	}
-	addStoredVersion(crd)
-	setEstablished(crd, time.Time{})
-	doc, err := tree(crd)
-	if err != nil {
-		return nil, err
-	}
-	o := &store.Unstructured{ObjectMeta: meta.ObjectMeta{
-		Name: crd.Name, Labels: maps.Clone(crd.Labels), Annotations: maps.Clone(crd.Annotations), Finalizers: slices.Clone(crd.Finalizers),
-	}, Content: doc}
-	for _, member := range []string{"apiVersion", "kind", "metadata"} {
-		delete(doc, member)
-	}
-	scratch := (*registry.Store)(store.New(store.Options{}))
+	addStoredVersion(stored)
+	setEstablished(stored, time.Time{})
+	scratch := store.New(store.Options{}).Registry()
 	defer scratch.Close()
 	r, err := scratch.ForRestore(definitions().kind)
 	if err != nil {
@@ -73,9 +62,10 @@ func Establish(crd *apiextensionsv1.CustomResourceDefinition, manager string) (*
 	if err != nil {
 		return nil, err
 	}
-	e := &Established{kind: k, crd: crd, stored: restored.Object().(*store.Unstructured), size: restored.Size()}
+	e := &Established{kind: k, stored: restored.Object(), size: restored.Size()}
 	runtime.AddCleanup(e, (*madeKinds).dropInstalled, made())
-	e.stored.ManagedFields, err = managersOf(e.stored.ManagedFields, crd)
+	m := e.stored.GetObjectMeta()
+	m.ManagedFields, err = managersOf(m.ManagedFields, stored)
 	return e, err
 }
 
@@ -164,7 +154,7 @@ func Install(ctx context.Context, api *httpapi.API, all ...*Established) ([]*api
 	if err := checkNames(add); err != nil {
 		return nil, fmt.Errorf("crd: %w", err)
 	}
-	st := (*registry.Store)(api.Store())
+	st := api.Store().Registry()
 	r, err := st.ForRestore(definitions().kind)
 	if err != nil {
 		return nil, err
@@ -183,39 +173,29 @@ func Install(ctx context.Context, api *httpapi.API, all ...*Established) ([]*api
 		return nil, err
 	}
 	var out []*apiextensionsv1.CustomResourceDefinition
-	for i, e := range all {
-		out = append(out, e.definition(objects[i].Object().(*store.Unstructured)))
+	for i := range all {
+		out = append(out, installed(objects[i].Object()))
 	}
 	return out, nil
 }
 
 // at returns the stored object with metadata of its own, and with the times of its conditions.
-func (e *Established) at(now time.Time) *store.Unstructured {
-	u := &store.Unstructured{TypeMeta: e.stored.TypeMeta, ObjectMeta: e.stored.ObjectMeta, Content: maps.Clone(e.stored.Content)}
-	u.Labels, u.Annotations = maps.Clone(u.Labels), maps.Clone(u.Annotations)
-	status := maps.Clone(u.Content["status"].(map[string]any))
-	conditions := slices.Clone(status["conditions"].([]any))
-	for i, c := range conditions {
-		condition := maps.Clone(c.(map[string]any))
-		condition["lastTransitionTime"] = now.UTC().Format(time.RFC3339)
-		conditions[i] = condition
-	}
-	status["conditions"] = conditions
-	u.Content["status"] = status
-	return u
-}
-
-// definition returns a stored object of e as a value of its Go type. Its schemas are shared.
-func (e *Established) definition(u *store.Unstructured) *apiextensionsv1.CustomResourceDefinition {
-	crd := *e.crd
-	crd.Labels, crd.Annotations = maps.Clone(u.Labels), maps.Clone(u.Annotations)
-	crd.UID, crd.ResourceVersion, crd.Generation = types.UID(u.UID), u.ResourceVersion, u.Generation
-	crd.CreationTimestamp = metav1.NewTime(u.CreationTimestamp.Time)
-	crd.Spec.Versions = slices.Clone(crd.Spec.Versions)
+func (e *Established) at(now time.Time) kinds.Object {
+	o := definitions().kind.Type().CopyStruct(e.stored).(kinds.Object)
+	crd := definitionOf(o)
+	crd.Labels, crd.Annotations = maps.Clone(crd.Labels), maps.Clone(crd.Annotations)
 	crd.Status.Conditions = slices.Clone(crd.Status.Conditions)
 	for i := range crd.Status.Conditions {
-		crd.Status.Conditions[i].LastTransitionTime = crd.CreationTimestamp
+		crd.Status.Conditions[i].LastTransitionTime = metav1.NewTime(now).Rfc3339Copy()
 	}
+	return o
+}
+
+// installed returns a stored definition for a caller, which shares no more than the schemas with it.
+func installed(o kinds.Object) *apiextensionsv1.CustomResourceDefinition {
+	crd := *definitionOf(o)
+	crd.ManagedFields, crd.Labels, crd.Annotations = nil, maps.Clone(crd.Labels), maps.Clone(crd.Annotations)
+	crd.Spec.Versions, crd.Status.Conditions = slices.Clone(crd.Spec.Versions), slices.Clone(crd.Status.Conditions)
 	return &crd
 }
 
@@ -240,12 +220,11 @@ func (m *madeKinds) dropInstalled() {
 
 // establishedOf returns the Established that a stored definition was installed from. It returns nil if a client has created or
 // changed the definition, or if nothing uses the Established any more. A fork of the store gets the same answer.
-func (m *madeKinds) establishedOf(o kinds.Object) *Established {
-	of := o.GetObjectMeta()
+func (m *madeKinds) establishedOf(of *apiextensionsv1.CustomResourceDefinition) *Established {
 	if of.DeletionTimestamp != nil || of.Generation != 1 {
 		return nil
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return m.installed[of.UID].Value()
+	return m.installed[meta.UID(of.UID)].Value()
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
 	"github.com/kubecoord/kubecoord/httpapi"
 	"github.com/kubecoord/kubecoord/internal/kinds"
@@ -144,7 +145,7 @@ func TestBuiltInKindsStayInAStoreOnABackend(t *testing.T) {
 			require.NoError(t, err)
 			t.Cleanup(st.Close)
 			require.NoError(t, st.Loaded(t.Context()))
-			return live(t, (*store.Store)(st))
+			return live(t, store.Of(st))
 		}
 		first := open()
 		code, _ := first.do("POST", leasePath, keptLease)
@@ -176,8 +177,8 @@ func TestAKindThatIsNotMountedCanBeDefined(t *testing.T) {
 // Each definition of a name is another one: nothing that was begun for the one before may end it or stop the process.
 func TestADefinitionThatIsMadeAgainIsAnotherOne(t *testing.T) {
 	s := live(t, newStore(t, store.Options{}))
-	watched := func(after string, until func(watch.EventType, *store.Unstructured) bool) {
-		definitions, err := store.As[store.Unstructured](crd.Definitions())
+	watched := func(after string, until func(watch.EventType, *apiextensionsv1.CustomResourceDefinition) bool) {
+		definitions, err := store.As[apiextensionsv1.CustomResourceDefinition](crd.Definitions())
 		require.NoError(t, err)
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
@@ -192,15 +193,15 @@ func TestADefinitionThatIsMadeAgainIsAnotherOne(t *testing.T) {
 		text := strings.Replace(widgets, "size: {type: integer}", fmt.Sprintf("size: {type: integer}\n              f%d: {type: string}", i), 1)
 		code, doc := s.do("POST", definitionsPath, asJSON(t, text))
 		require.Equal(t, 201, code, "%v", doc)
-		watched(doc["metadata"].(map[string]any)["resourceVersion"].(string), func(is watch.EventType, o *store.Unstructured) bool {
+		watched(doc["metadata"].(map[string]any)["resourceVersion"].(string), func(is watch.EventType, o *apiextensionsv1.CustomResourceDefinition) bool {
 			require.Equal(t, watch.Modified, is)
-			text := fmt.Sprint(o.Content["status"])
+			text := fmt.Sprint(o.Status)
 			require.NotContains(t, text, "Terminating")
 			return strings.Contains(text, "InitialNamesAccepted")
 		})
 		code, doc = s.do("DELETE", definitionsPath+"/widgets.example.com", "")
 		require.Equal(t, 200, code)
-		watched(doc["metadata"].(map[string]any)["resourceVersion"].(string), func(is watch.EventType, _ *store.Unstructured) bool {
+		watched(doc["metadata"].(map[string]any)["resourceVersion"].(string), func(is watch.EventType, _ *apiextensionsv1.CustomResourceDefinition) bool {
 			return is == watch.Deleted
 		})
 	}

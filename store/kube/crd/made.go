@@ -31,12 +31,9 @@ const maxInstalled = 20_000
 
 // defined returns the kind that an object defines.
 func defined(o kinds.Object) (*kinds.Kind, error) {
-	if e := made().establishedOf(o); e != nil {
+	crd := definitionOf(o)
+	if e := made().establishedOf(crd); e != nil {
 		return e.kind.kind, nil
-	}
-	crd, err := definitionOf(o)
-	if err != nil {
-		return nil, err
 	}
 	k, err := made().kindFor(crd)
 	if err != nil {

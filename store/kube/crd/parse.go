@@ -14,6 +14,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/kubecoord/kubecoord/store"
+	"github.com/kubecoord/kubecoord/store/kube/internal/documents"
 )
 
 // definitionKind and definitionVersion are the type of a document that this package reads.
@@ -63,33 +64,21 @@ func Read(dir fs.FS) ([]store.AnyKind, error) {
 
 // parse reads the definitions of a file.
 func parse(data []byte) (crds []*apiextensions.CustomResourceDefinition, err error) {
-	for i, doc := range documents(data) {
-		crd, err := decode(doc)
+	n := 0
+	for doc, err := range documents.In(data) {
+		n++
+		var crd *apiextensions.CustomResourceDefinition
+		if err == nil {
+			crd, err = decode(doc)
+		}
 		if err != nil {
-			return nil, fmt.Errorf("document %d: %w", i+1, err)
+			return nil, fmt.Errorf("document %d: %w", n, err)
 		}
 		if crd != nil {
 			crds = append(crds, crd)
 		}
 	}
 	return crds, nil
-}
-
-// documents splits a YAML file at its document separators.
-func documents(data []byte) (docs [][]byte) {
-	for start := 0; ; {
-		i := bytes.Index(data[start:], []byte("\n---"))
-		if i < 0 {
-			return append(docs, data)
-		}
-		end := start + i + 1
-		rest := data[end+len("---"):]
-		if len(rest) > 0 && !bytes.ContainsAny(rest[:1], " \t\r\n") {
-			start = end
-			continue
-		}
-		docs, data, start = append(docs, data[:end]), rest, 0
-	}
 }
 
 // decode reads one document. It returns nil for an empty one.

@@ -78,6 +78,8 @@ func TestReadFindsDefinitionsInADirectory(t *testing.T) {
 
 	_, err = crd.Read(fstest.MapFS{"x.txt": file("")})
 	assert.EqualError(t, err, "crd: got a directory without definitions, want at least one file .yaml, .yml or .json")
+	_, err = crd.Read(fstest.MapFS{"bad.yaml": file("---\n# empty\n--- # and another\n---x")})
+	assert.EqualError(t, err, "crd: bad.yaml: document 2: invalid Yaml document separator: x", "the text of kubectl")
 	_, err = crd.Read(fstest.MapFS{"bad.yaml": file("kind: [")})
 	assert.ErrorContains(t, err, "crd: bad.yaml: document 1: ")
 }

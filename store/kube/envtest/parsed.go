@@ -17,6 +17,7 @@ import (
 
 	"github.com/kubecoord/kubecoord/httpapi"
 	"github.com/kubecoord/kubecoord/store/kube/crd"
+	"github.com/kubecoord/kubecoord/store/kube/internal/documents"
 )
 
 // definition is a definition of a file. It is shared by all environments of the process, and never changes.
@@ -78,11 +79,10 @@ func (p *parsedFiles) parse(text []byte) func() ([]*definition, error) {
 }
 
 func parseDefinitions(text []byte) (out []*definition, err error) {
-	docs, err := documentsIn(text)
-	if err != nil {
-		return nil, err
-	}
-	for _, doc := range docs {
+	for doc, err := range documents.In(text) {
+		if err != nil {
+			return nil, err
+		}
 		of := &apiextensionsv1.CustomResourceDefinition{}
 		if err := yaml.Unmarshal(doc, of); err != nil {
 			return nil, err

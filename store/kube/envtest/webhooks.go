@@ -15,6 +15,8 @@ import (
 	admissionclient "k8s.io/client-go/kubernetes/typed/admissionregistration/v1"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/yaml"
+
+	"github.com/kubecoord/kubecoord/store/kube/internal/documents"
 )
 
 // WebhookInstallOptions are admission webhooks, and the address of the server that the test runs for them.
@@ -62,12 +64,11 @@ func (o *WebhookInstallOptions) PrepWithoutInstalling() error {
 			if err != nil {
 				return err
 			}
-			docs, err := documentsIn(text)
-			if err != nil {
-				return err
-			}
-			for _, doc := range docs {
-				if err := o.read(doc); err != nil {
+			for doc, err := range documents.In(text) {
+				if err == nil {
+					err = o.read(doc)
+				}
+				if err != nil {
 					return err
 				}
 			}

@@ -11,7 +11,6 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kubecoord/kubecoord/internal/kinds"
-	"github.com/kubecoord/kubecoord/store"
 )
 
 // HorizontalPodAutoscaler has two versions. In autoscaling/v1 annotations hold the values that have no member there (upstream:
@@ -23,32 +22,21 @@ func (b *builder) older(kind schema.GroupKind, name string, t *objectType) (kind
 	if err != nil {
 		return v, err
 	}
-	v.New = newObject
-	v.ToWire = func(o kinds.Object) kinds.Object { return converted(t, own, o, autoscalerToV1) }
+	v.New = own.new
+	v.ToWire = func(o kinds.Object) kinds.Object { return converted(own, o, autoscalerToV1) }
 	v.FromWire = func(o kinds.Object) kinds.Object {
-		b.defaulter(own)(o)
-		return converted(own, t, o, autoscalerFromV1)
+		b.setDefaults(o)
+		return converted(t, o, autoscalerFromV1)
 	}
 	return v, nil
 }
 
-// converted returns an object of one version in another. An object that does not have the form of its version keeps it; the
-// validation reports it.
-func converted[From, To any](from, to *objectType, o kinds.Object, convert func(*From, *To)) kinds.Object {
-	in, err := from.typed(o)
-	if err != nil {
-		return o
-	}
+// converted returns an object of one version in another. It shares memory with o.
+func converted[From, To any](to *objectType, o kinds.Object, convert func(*From, *To)) kinds.Object {
 	out := to.new()
-	*metaOf(out) = *metaOf(in)
-	convert(any(in).(*From), any(out).(*To))
-	content, err := contentOf(out)
-	if err != nil {
-		return o
-	}
-	u := &store.Unstructured{TypeMeta: *o.GetTypeMeta(), ObjectMeta: *o.GetObjectMeta(), Content: content}
-	u.Labels, u.Annotations = metaOf(out).Labels, metaOf(out).Annotations
-	return u
+	*out.GetTypeMeta(), *out.GetObjectMeta() = *o.GetTypeMeta(), *o.GetObjectMeta()
+	convert(value[From](o), value[To](out))
+	return out
 }
 
 func autoscalerToV1(in *autoscalingv2.HorizontalPodAutoscaler, out *autoscalingv1.HorizontalPodAutoscaler) {
@@ -139,7 +127,7 @@ const (
 func dropAnnotations(o metav1.Object) {
 	own := o.GetAnnotations()
 	for _, name := range []string{metricsAnnotation, currentMetricsAnnotation, conditionsAnnotation, behaviorAnnotation} {
-		delete(own, name) // a copy; see fillMeta
+		delete(own, name) // of an object that is only converted
 	}
 	if len(own) == 0 {
 		o.SetAnnotations(nil)

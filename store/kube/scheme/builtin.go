@@ -8,7 +8,6 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	upstream "k8s.io/apimachinery/pkg/util/validation/field"
 	clientscheme "k8s.io/client-go/kubernetes/scheme"
@@ -27,14 +26,13 @@ func (b *builder) builtin(r served) (*kinds.Kind, error) {
 	if err != nil {
 		return nil, err
 	}
-	t.managed = r.answers
-	v.Validate, v.ValidateStatus = t.validate(""), t.validate("status")
+	v.Validate, v.ValidateStatus = validator(""), validator("status")
 	d := kinds.Descriptor{
 		Group: r.group, Name: r.kind, Plural: r.plural, StoragePrefix: r.prefix,
-		ShortNames: r.short, Categories: r.categories, New: newObject, Versions: []kinds.Version{v},
+		ShortNames: r.short, Categories: r.categories, New: t.new, Versions: []kinds.Version{v},
 		ClusterScoped: r.cluster, Status: r.status, StatusOnCreate: r.keepsStatus, Resets: r.resets, Holds: r.holds,
 		Native: true, CreateOnUpdate: r.creates, UnconditionalUpdate: !r.needsVersion,
-		ValidateName: r.name, ValidateMetadataOnUpdate: r.metadataAgain, Default: b.defaulter(t), Verbs: r.verbs, SelectableFields: r.fields, FieldRefusal: r.refusal,
+		ValidateName: r.name, ValidateMetadataOnUpdate: r.metadataAgain, Default: b.setDefaults, Verbs: r.verbs, SelectableFields: r.fields, FieldRefusal: r.refusal,
 	}
 	if !strings.HasPrefix(r.group, "admissionregistration.") {
 		d.ValidateFinalizer = validateFinalizer
@@ -43,10 +41,10 @@ func (b *builder) builtin(r served) (*kinds.Kind, error) {
 	table(&d, t)
 	setDeletion(&d)
 	if r.answers {
-		d.Answer = t.answer(r.fresh)
+		d.Answer = answer(r.fresh)
 	}
 	if r.counts != nil {
-		d.Counts = counter(r.counts)
+		d.Counts = t.counter(r.counts)
 	}
 	for _, older := range r.also {
 		other, err := b.older(gvk.GroupKind(), older, t)
@@ -72,7 +70,7 @@ func (b *builder) builtin(r served) (*kinds.Kind, error) {
 	}
 	for i := range d.Subresources {
 		if s := &d.Subresources[i]; s.Body == nil && s.Validate == nil {
-			s.Validate = t.validate(s.Name)
+			s.Validate = validator(s.Name)
 		}
 	}
 	if r.status && !r.ownStatus {
@@ -91,18 +89,17 @@ func (b *builder) version(gvk schema.GroupVersionKind) (*objectType, kinds.Versi
 	if err != nil {
 		return nil, kinds.Version{}, fmt.Errorf("kind %s: %w", gvk, err)
 	}
-	t := newObjectType(gvk, goType)
-	return t, kinds.Version{Name: gvk.Version, Schema: s, Serializer: t}, nil
+	typ, err := b.library.Compile(goType, s)
+	if err != nil {
+		return nil, kinds.Version{}, fmt.Errorf("kind %s: %w", gvk, err)
+	}
+	return &objectType{gvk, goType, typ}, kinds.Version{Name: gvk.Version, Schema: s, Type: typ}, nil
 }
 
-// validate returns the validation of a write by way of a subresource, "" for the object itself. The metadata is not its part.
-func (t *objectType) validate(subresource string) func(o, old kinds.Object) field.Errors {
+// validator returns the validation of a write by way of a subresource, "" for the object itself. The metadata is not its part.
+func validator(subresource string) func(o, old kinds.Object) field.Errors {
 	return func(o, old kinds.Object) (errs field.Errors) {
-		obj, err := t.typed(o)
-		if err != nil {
-			return field.Errors{field.Invalid("", nil, err.Error())}
-		}
-		for _, e := range validation.ValidateSubresource(subresource, obj, t.typedOrNil(old)) {
+		for _, e := range validation.ValidateSubresource(subresource, valueOf(o), valueOrNil(old)) {
 			if e.Field == "spec.healthCheckNodePort" && e.Type == upstream.ErrorTypeRequired {
 				continue // a kube-apiserver allocates it before it validates
 			}
@@ -112,42 +109,26 @@ func (t *objectType) validate(subresource string) func(o, old kinds.Object) fiel
 	}
 }
 
-// defaulter returns the function that brings an object into the form that a kube-apiserver decodes: with defaults, and with the
-// members that its JSON always has.
-func (b *builder) defaulter(t *objectType) func(kinds.Object) {
-	return func(o kinds.Object) { t.change(o, b.defaults.Default) }
-}
+// setDefaults brings an object into the form that a kube-apiserver decodes.
+func (b *builder) setDefaults(o kinds.Object) { b.defaults.Default(valueOf(o)) }
 
 // prepare sets the functions that change an object before a write. A kube-apiserver sets defaults whenever it decodes an object,
 // also one from its storage, so that a default may follow from what the strategy has set: a Job has the labels of its template.
 func (b *builder) prepare(d *kinds.Descriptor, r served, t *objectType) {
-	_, hasStatus := t.goType.FieldByName("Status")
-	stored := storageOf(d.Versions[0].Schema)
-	d.PrepareForCreate = func(ctx context.Context, o kinds.Object) {
-		if r.create != nil {
-			t.change(o, func(obj runtime.Object) {
-				r.create(ctx, obj)
-				b.defaults.Default(obj)
-			})
+	if r.create != nil {
+		d.PrepareForCreate = func(ctx context.Context, o kinds.Object) {
+			r.create(ctx, valueOf(o))
+			b.setDefaults(o)
 		}
-		if hasStatus {
-			t.complete(o, "status")
-		}
-		stored.apply(o)
 	}
 	if r.terminate != nil {
-		d.PrepareForDelete = func(o kinds.Object, _ time.Time) { t.change(o, r.terminate) }
+		d.PrepareForDelete = func(o kinds.Object, _ time.Time) { r.terminate(valueOf(o)) }
 	}
-	d.PrepareForUpdate = func(o, old kinds.Object) {
-		if r.update != nil {
-			if before := t.typedOrNil(old); before != nil {
-				t.change(o, func(obj runtime.Object) {
-					r.update(obj, before)
-					b.defaults.Default(obj)
-				})
-			}
+	if r.update != nil {
+		d.PrepareForUpdate = func(o, old kinds.Object) {
+			r.update(valueOf(o), t.copyOf(old)) // which obj may share from now on
+			b.setDefaults(o)
 		}
-		stored.apply(o)
 	}
 }
 
@@ -158,22 +139,12 @@ func table(d *kinds.Descriptor, t *objectType) {
 			Name: c.Name, Type: c.Type, Format: c.Format, Description: c.Description, Priority: c.Priority,
 		}})
 	}
-	d.Cells = func(o kinds.Object, now time.Time) []any {
-		obj, err := t.typed(o)
-		if err != nil {
-			return make([]any, len(printers.Columns(t.gvk)))
-		}
-		return printers.Cells(obj, now)
-	}
+	d.Cells = func(o kinds.Object, now time.Time) []any { return printers.Cells(valueOf(o), now) }
 	if t.gvk.Kind != "Pod" {
 		return
 	}
 	d.RowConditions = func(o kinds.Object) (out []any) {
-		obj, err := t.typed(o)
-		if err != nil {
-			return nil
-		}
-		for _, c := range printers.Conditions(obj) {
+		for _, c := range printers.Conditions(valueOf(o)) {
 			out = append(out, c)
 		}
 		return out

@@ -24,14 +24,15 @@ func setDeletion(d *kinds.Descriptor) {
 
 // podGrace returns the seconds that the containers of a pod get to end. A pod without a node has none.
 func podGrace(obj kinds.Object, requested *int64) int64 {
-	node, _ := at(obj, "spec", "nodeName").(string)
-	phase, _ := at(obj, "status", "phase").(string)
-	if node == "" || phase == string(corev1.PodFailed) || phase == string(corev1.PodSucceeded) {
+	pod, seconds := value[corev1.Pod](obj), int64(0)
+	if phase := pod.Status.Phase; pod.Spec.NodeName == "" || phase == corev1.PodFailed || phase == corev1.PodSucceeded {
 		return 0
 	}
-	seconds, _ := at(obj, "spec", "terminationGracePeriodSeconds").(int64)
-	if requested != nil {
+	switch own := pod.Spec.TerminationGracePeriodSeconds; {
+	case requested != nil:
 		seconds = *requested
+	case own != nil:
+		seconds = *own
 	}
 	if seconds < 0 {
 		return 1

@@ -18,13 +18,13 @@ func (b *builder) alias(r served, t *objectType) (kinds.Alias, error) {
 	if err != nil {
 		return kinds.Alias{}, err
 	}
-	v.New = newObject
-	v.ToWire = func(o kinds.Object) kinds.Object { return converted(t, own, o, eventToGroup) }
+	v.New = own.new
+	v.ToWire = func(o kinds.Object) kinds.Object { return converted(own, o, eventToGroup) }
 	v.FromWire = func(o kinds.Object) kinds.Object {
-		b.defaulter(own)(o)
-		return converted(own, t, o, eventFromGroup)
+		b.setDefaults(o)
+		return converted(t, o, eventFromGroup)
 	}
-	validate := own.validate("")
+	validate := validator("")
 	v.Validate = func(o, old kinds.Object) field.Errors {
 		if old != nil {
 			old = v.ToWire(old)

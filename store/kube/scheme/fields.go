@@ -2,28 +2,16 @@ package scheme
 
 import (
 	"fmt"
-	"reflect"
+	"maps"
+	"slices"
 	"strings"
 
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/kubecoord/kubecoord/internal/kinds"
-	"github.com/kubecoord/kubecoord/store"
 )
-
-// at returns the value of a member in a tree, or nil.
-func at(o kinds.Object, path ...string) any {
-	var v any = o.(*store.Unstructured).Content
-	for _, name := range path {
-		m, ok := v.(map[string]any)
-		if !ok {
-			return nil
-		}
-		v = m[name]
-	}
-	return v
-}
 
 // text returns the value of a member that is a string, "" if it is not set.
 func text(path ...string) func(kinds.Object) string {
@@ -69,13 +57,10 @@ func intField(path string) kinds.SelectableField {
 // podIPs (upstream: registry/core/pod, ToSelectableFields).
 func podFields() []kinds.SelectableField {
 	firstIP := func(o kinds.Object) string {
-		ips, _ := at(o, "status", "podIPs").([]any)
-		if len(ips) == 0 {
-			return ""
+		if ips := value[corev1.Pod](o).Status.PodIPs; len(ips) > 0 {
+			return ips[0].IP
 		}
-		first, _ := ips[0].(map[string]any)
-		ip, _ := first["ip"].(string)
-		return ip
+		return ""
 	}
 	return append(fields("spec.nodeName", "spec.restartPolicy", "spec.schedulerName", "spec.serviceAccountName", "status.phase", "status.nominatedNodeName"),
 		boolField("spec.hostNetwork"),
@@ -114,35 +99,19 @@ const (
 )
 
 // counter returns the function that reports whether one of the members differs.
-func counter(members []string) func(o, old kinds.Object) bool {
+func (t *objectType) counter(members []string) func(o, old kinds.Object) bool {
 	return func(o, old kinds.Object) bool {
-		for _, name := range members {
-			var now, before any
-			switch m, oldMeta := o.GetObjectMeta(), old.GetObjectMeta(); name {
+		m, before := o.GetObjectMeta(), old.GetObjectMeta()
+		return slices.ContainsFunc(members, func(name string) bool {
+			switch name {
 			case labels:
-				now, before = m.Labels, oldMeta.Labels
+				return !maps.Equal(m.Labels, before.Labels)
 			case annotations:
-				now, before = m.Annotations, oldMeta.Annotations
-			default:
-				now, before = at(o, name), at(old, name)
+				return !maps.Equal(m.Annotations, before.Annotations)
 			}
-			if !reflect.DeepEqual(now, before) && !(isEmpty(now) && isEmpty(before)) {
-				return true
-			}
-		}
-		return false
+			return !t.typ.EqualMember(o, old, name)
+		})
 	}
-}
-
-// isEmpty reports whether a value is nil or has no items, which upstream's comparison does not distinguish.
-func isEmpty(v any) bool {
-	switch v := reflect.ValueOf(v); v.Kind() {
-	case reflect.Invalid:
-		return true
-	case reflect.Map, reflect.Slice:
-		return v.Len() == 0
-	}
-	return false
 }
 
 // anyName is the name rule of a kind whose names need only be path segments, which all names must be.

@@ -2,7 +2,6 @@ package scheme
 
 import (
 	"context"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -109,33 +108,25 @@ func addCompute(sum, list corev1.ResourceList) (found int) {
 }
 
 // setCondition sets a condition of a pod to True.
-func setCondition(pod kinds.Object, kind corev1.PodConditionType) error {
-	conditions, _ := at(pod, "status", "conditions").([]any)
-	now := metav1.Now().UTC().Format(time.RFC3339)
-	condition := map[string]any{"type": string(kind), "status": "True", "lastProbeTime": nil, "lastTransitionTime": now}
-	for i, c := range conditions {
-		if c, ok := c.(map[string]any); ok && c["type"] == string(kind) {
-			if c["status"] == "True" {
-				condition["lastTransitionTime"] = c["lastTransitionTime"]
+func setCondition(pod *corev1.Pod, condition corev1.PodCondition) {
+	condition.Status, condition.LastTransitionTime = corev1.ConditionTrue, metav1.Now()
+	for i, c := range pod.Status.Conditions {
+		if c.Type == condition.Type {
+			if c.Status == corev1.ConditionTrue {
+				condition.LastTransitionTime = c.LastTransitionTime
 			}
-			conditions[i] = condition
-			return nil
+			pod.Status.Conditions[i] = condition
+			return
 		}
 	}
-	return set(pod, append(conditions, condition), "status", "conditions")
+	pod.Status.Conditions = append(pod.Status.Conditions, condition)
 }
 
 // markEvicted sets the condition by which a pod says why it was deleted (upstream: EvictionREST, addConditionAndDeletePod).
 func markEvicted(pod, _ kinds.Object) error {
-	if err := setCondition(pod, corev1.DisruptionTarget); err != nil {
-		return err
-	}
-	conditions, _ := at(pod, "status", "conditions").([]any)
-	for _, c := range conditions {
-		if c, ok := c.(map[string]any); ok && c["type"] == string(corev1.DisruptionTarget) {
-			c["reason"], c["message"] = "EvictionByEvictionAPI", "Eviction API: evicting"
-		}
-	}
+	setCondition(value[corev1.Pod](pod), corev1.PodCondition{
+		Type: corev1.DisruptionTarget, Reason: "EvictionByEvictionAPI", Message: "Eviction API: evicting",
+	})
 	return nil
 }
 
@@ -152,17 +143,11 @@ func WithEvictor(ctx context.Context, e Evictor) context.Context {
 	return context.WithValue(ctx, evictorKey{}, e)
 }
 
-// mayEvict returns the function that asks the Evictor of a request.
-func mayEvict(t *objectType) func(context.Context, kinds.Object, bool) (bool, error) {
-	return func(ctx context.Context, o kinds.Object, dryRun bool) (bool, error) {
-		e, ok := ctx.Value(evictorKey{}).(Evictor)
-		if !ok {
-			return false, nil
-		}
-		pod, err := t.typed(o)
-		if err != nil {
-			return false, err
-		}
-		return e.Evict(ctx, pod.(*corev1.Pod), dryRun)
+// mayEvict asks the Evictor of a request.
+func mayEvict(ctx context.Context, pod kinds.Object, dryRun bool) (exact bool, err error) {
+	e, ok := ctx.Value(evictorKey{}).(Evictor)
+	if !ok {
+		return false, nil
 	}
+	return e.Evict(ctx, value[corev1.Pod](pod), dryRun)
 }

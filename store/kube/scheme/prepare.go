@@ -65,8 +65,7 @@ func updateNamespace(n, old *corev1.Namespace) {
 // hasFinalizers reports whether a namespace has finalizers in its spec. Only the controller of namespaces, which does not run
 // here, removes the one that each has.
 func hasFinalizers(o kinds.Object) bool {
-	finalizers, _ := at(o, "spec", "finalizers").([]any)
-	return len(finalizers) > 0
+	return len(value[corev1.Namespace](o).Spec.Finalizers) > 0
 }
 
 func terminateNamespace(n *corev1.Namespace) { n.Status.Phase = corev1.NamespaceTerminating }

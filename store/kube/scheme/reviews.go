@@ -81,47 +81,28 @@ var reviewKinds = sync.OnceValue(func() (out []func() (*kinds.Kind, error)) {
 })
 
 // answer returns the function that answers a review. The answer of a fresh kind has no metadata of the request.
-func (t *objectType) answer(fresh bool) func(context.Context, kinds.Object) error {
+func answer(fresh bool) func(context.Context, kinds.Object) error {
 	return func(ctx context.Context, o kinds.Object) error {
 		reviewer := reviewerOf(ctx)
 		if reviewer == nil {
 			return nil
 		}
-		return t.answered(o, fresh, func(obj runtime.Object) error { return reviewer.Review(ctx, obj) })
+		if err := reviewer.Review(ctx, valueOf(o)); err != nil {
+			return err
+		}
+		if m := o.GetObjectMeta(); fresh {
+			*m = meta.ObjectMeta{Name: m.Name, Namespace: m.Namespace, UID: m.UID, CreationTimestamp: m.CreationTimestamp}
+		}
+		return nil
 	}
-}
-
-// answered calls f with an object as a value of the Go type, and stores what it has changed.
-func (t *objectType) answered(o kinds.Object, fresh bool, f func(runtime.Object) error) error {
-	obj, err := t.typed(o)
-	if err != nil {
-		return meta.NewBadRequest("%v", err)
-	}
-	if err := f(obj); err != nil {
-		return err
-	}
-	content, err := contentOf(obj)
-	if err != nil {
-		return err
-	}
-	o.(*store.Unstructured).Content = content
-	m, changed := o.GetObjectMeta(), metaOf(obj)
-	if fresh {
-		m.ManagedFields, m.Labels, m.Annotations, m.OwnerReferences, m.Finalizers = nil, nil, nil, nil, nil
-		m.GenerateName, m.ResourceVersion, m.Generation = "", "", 0
-	}
-	m.Name, m.Namespace, m.UID = changed.Name, changed.Namespace, meta.UID(changed.UID)
-	m.CreationTimestamp = meta.Time(changed.CreationTimestamp)
-	return nil
 }
 
 // tokenSubresource makes a token for each create (upstream: registry/core/serviceaccount/storage, TokenREST).
 func tokenSubresource(b *builder) ([]kinds.Subresource, error) {
-	request, t, err := b.body("authentication.k8s.io", "v1", "TokenRequest", "create")
+	request, err := b.body("authentication.k8s.io", "v1", "TokenRequest", "create")
 	if err != nil {
 		return nil, err
 	}
-	account, _, err := b.version(corev1.SchemeGroupVersion.WithKind("ServiceAccount"))
 	return []kinds.Subresource{{
 		Name: "token", Body: request, Verbs: []string{"create"},
 		Answer: func(ctx context.Context, parent, body kinds.Object) (kinds.Object, error) {
@@ -129,13 +110,7 @@ func tokenSubresource(b *builder) ([]kinds.Subresource, error) {
 			if reviewer == nil {
 				return nil, meta.NewNotFound(meta.GroupResource{Resource: "serviceaccounts/token"}, parent.GetObjectMeta().Name)
 			}
-			sa, err := account.typed(parent)
-			if err != nil {
-				return nil, err
-			}
-			return body, t.answered(body, false, func(obj runtime.Object) error {
-				return reviewer.Token(ctx, sa.(*corev1.ServiceAccount), obj.(*authenticationv1.TokenRequest))
-			})
+			return body, reviewer.Token(ctx, value[corev1.ServiceAccount](parent), value[authenticationv1.TokenRequest](body))
 		},
-	}}, err
+	}}, nil
 }

@@ -13,8 +13,10 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/kubecoord/kubecoord/internal/codec"
 	"github.com/kubecoord/kubecoord/internal/kinds"
 	"github.com/kubecoord/kubecoord/store"
+	"github.com/kubecoord/kubecoord/store/kube/internal/boxes"
 	"github.com/kubecoord/kubecoord/store/kube/scheme/internal/defaults"
 	storeschema "github.com/kubecoord/kubecoord/store/schema"
 )
@@ -103,10 +105,13 @@ func aliasIn(group string, kind func() (*kinds.Kind, error)) func() (*kinds.Kind
 type builder struct {
 	mu       sync.Mutex // guards schemas
 	schemas  schemas
+	library  *codec.Library
 	defaults *defaults.Defaulter
 }
 
-func newBuilder() *builder { return &builder{defaults: defaults.New(time.Now)} }
+func newBuilder() *builder {
+	return &builder{library: boxes.Library(nil), defaults: defaults.New(time.Now)}
+}
 
 // schemaOf returns the schema of a Go type.
 func (b *builder) schemaOf(t reflect.Type) (*storeschema.Schema, error) {

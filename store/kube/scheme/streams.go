@@ -18,7 +18,7 @@ import (
 // one as if its node did not exist.
 
 // streams are the subresources of a pod that a kubelet answers.
-func streams(pod *objectType) []kinds.Subresource {
+func streams() []kinds.Subresource {
 	connect := func(name string, verbs []string, check func(name string, query url.Values) error, location func(*corev1.Pod, url.Values) error) kinds.Subresource {
 		return kinds.Subresource{Name: name, Verbs: verbs, Connect: func(name string, parent func() (kinds.Object, error), query url.Values) error {
 			if err := check(name, query); err != nil {
@@ -28,11 +28,7 @@ func streams(pod *objectType) []kinds.Subresource {
 			if err != nil {
 				return err
 			}
-			typed, err := pod.typed(o)
-			if err != nil {
-				return meta.NewBadRequest("%v", err)
-			}
-			p := typed.(*corev1.Pod)
+			p := value[corev1.Pod](o)
 			if err := location(p, query); err != nil || p.Spec.NodeName == "" {
 				return err
 			}

@@ -44,7 +44,7 @@ type Server struct {
 
 // Extend changes the options of an API, from its httpapi.Options.Extend. Their Authenticate and Authorize are asked first.
 func Extend(a *httpapi.API, opts *httpapi.Options, o Options) *Server {
-	s := &Server{api: a, st: (*registry.Store)(a.Store()), tokens: o.Tokens, authenticate: opts.Authenticate, authorize: opts.Authorize}
+	s := &Server{api: a, st: a.Store().Registry(), tokens: o.Tokens, authenticate: opts.Authenticate, authorize: opts.Authorize}
 	if o.RBAC {
 		s.rbac = newPolicy(s)
 	}

@@ -7,16 +7,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"strings"
 	"sync"
 
 	rbacv1 "k8s.io/api/rbac/v1"
-	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/kubecoord/kubecoord/internal/kinds"
 	"github.com/kubecoord/kubecoord/internal/registry"
-	"github.com/kubecoord/kubecoord/store"
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
@@ -39,18 +36,19 @@ func (s *Server) Bootstrap(ctx context.Context) error {
 	}
 	var objects []*registry.Restored
 	for _, o := range known {
-		u := *o.object
-		objects = append(objects, s.resource(rbacv1.GroupName, o.plural).RestoreAgain(&u, o.size))
+		r := s.resource(rbacv1.GroupName, o.plural)
+		objects = append(objects, r.RestoreAgain(r.Kind.Type().CopyStruct(o.object).(kinds.Object), o.size))
 	}
 	err = s.st.Restore(objects, 0)
 	if _, conflict := errors.AsType[*registry.RestoreError](err); err == nil || conflict {
 		return err
 	}
 	for _, o := range known { // a store on etcd cannot restore
-		u := &store.Unstructured{ObjectMeta: o.object.ObjectMeta, Content: runtime.DeepCopyJSON(o.object.Content)}
-		u.Labels, u.Annotations = maps.Clone(u.Labels), maps.Clone(u.Annotations)
-		u.UID, u.ManagedFields = "", nil
-		if _, err := s.resource(rbacv1.GroupName, o.plural).Create(ctx, u, registry.Request{Namespace: u.Namespace, FieldManager: "kube-apiserver"}); err != nil {
+		r := s.resource(rbacv1.GroupName, o.plural)
+		own := r.Kind.Copy(o.object)
+		m := own.GetObjectMeta()
+		m.UID, m.ManagedFields = "", nil
+		if _, err := r.Create(ctx, own, registry.Request{Namespace: m.Namespace, FieldManager: "kube-apiserver"}); err != nil {
 			return fmt.Errorf("roles of a new cluster: %w", err)
 		}
 	}
@@ -60,7 +58,7 @@ func (s *Server) Bootstrap(ctx context.Context) error {
 // bootstrapObject is a role or binding that was validated, and is shared by all stores.
 type bootstrapObject struct {
 	plural string
-	object *store.Unstructured
+	object kinds.Object
 	size   int
 }
 
@@ -82,7 +80,7 @@ func (m *bootstrapMemory) of(k *kinds.Kind, resource func(group, plural string) 
 	}
 	var all []bootstrapObject
 	for line := range bytes.Lines(bootstrapObjects) {
-		plural, u, err := parseBootstrap(line)
+		plural, err := pluralOf(line)
 		if err != nil {
 			return nil, err
 		}
@@ -90,11 +88,15 @@ func (m *bootstrapMemory) of(k *kinds.Kind, resource func(group, plural string) 
 		if r == nil {
 			continue
 		}
-		restored, err := r.PrepareRestore(u, registry.Request{FieldManager: "kube-apiserver"})
+		o, err := parseBootstrap(r.Kind, line)
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, bootstrapObject{plural, restored.Object().(*store.Unstructured), restored.Size()})
+		restored, err := r.PrepareRestore(o, registry.Request{FieldManager: "kube-apiserver"})
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, bootstrapObject{plural, restored.Object(), restored.Size()})
 	}
 	if len(m.byKind) >= 10 {
 		clear(m.byKind) // a process with so many kinds makes its own
@@ -103,30 +105,28 @@ func (m *bootstrapMemory) of(k *kinds.Kind, resource func(group, plural string) 
 	return all, nil
 }
 
-// parseBootstrap returns an object of bootstrapObjects.
-func parseBootstrap(line []byte) (plural string, u *store.Unstructured, err error) {
+// pluralOf returns the resource of an object of bootstrapObjects.
+func pluralOf(line []byte) (string, error) {
 	var o struct {
-		Kind     string          `json:"kind"`
-		Metadata meta.ObjectMeta `json:"metadata"`
+		Kind string `json:"kind"`
 	}
-	content := map[string]any{}
-	if err := json.Unmarshal(line, &o); err != nil {
-		return "", nil, err
+	err := json.Unmarshal(line, &o)
+	return strings.ToLower(o.Kind) + "s", err
+}
+
+// parseBootstrap returns an object of bootstrapObjects.
+func parseBootstrap(k *kinds.Kind, line []byte) (kinds.Object, error) {
+	o, err := k.DecodeJSON(0, line)
+	if err != nil {
+		return nil, err
 	}
-	if err := json.Unmarshal(line, &content); err != nil {
-		return "", nil, err
-	}
-	delete(content, "kind")
-	delete(content, "metadata")
-	if strings.HasSuffix(o.Kind, "Role") && content["rules"] == nil {
-		content["rules"] = nil // as a role is stored
-	}
-	u = &store.Unstructured{Content: content, ObjectMeta: o.Metadata}
-	for _, m := range []*map[string]string{&u.Labels, &u.Annotations} {
-		if *m == nil {
-			*m = map[string]string{}
+	*o.GetTypeMeta() = meta.TypeMeta{}
+	m := o.GetObjectMeta()
+	for _, own := range []*map[string]string{&m.Labels, &m.Annotations} {
+		if *own == nil {
+			*own = map[string]string{}
 		}
 	}
-	u.Labels["kubernetes.io/bootstrapping"], u.Annotations[rbacv1.AutoUpdateAnnotationKey] = "rbac-defaults", "true"
-	return strings.ToLower(o.Kind) + "s", u, nil
+	m.Labels["kubernetes.io/bootstrapping"], m.Annotations[rbacv1.AutoUpdateAnnotationKey] = "rbac-defaults", "true"
+	return o, nil
 }

@@ -15,7 +15,6 @@ import (
 
 	"github.com/kubecoord/kubecoord/httpapi"
 	"github.com/kubecoord/kubecoord/internal/kinds"
-	"github.com/kubecoord/kubecoord/store"
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
@@ -41,7 +40,7 @@ func (e escalation) Admit(ctx context.Context, a *kinds.Attributes) error {
 		return nil
 	}
 	u := userOf(ctx)
-	if slices.Contains(u.Groups, groupMasters) || onlyCollected(a.Object, a.Old) {
+	if slices.Contains(u.Groups, groupMasters) || onlyCollected(a.Kind, a.Object, a.Old) {
 		return nil
 	}
 	name := a.Object.GetObjectMeta().Name
@@ -61,14 +60,16 @@ func (e escalation) Admit(ctx context.Context, a *kinds.Attributes) error {
 		}
 		return e.checkRole(u, a, gr)
 	case "rolebindings", "clusterrolebindings":
-		var ref rbacv1.ClusterRoleBinding // a RoleBinding has the same members
-		if !convert(a.Object, &ref) {
+		var ref rbacv1.RoleRef
+		if b := kinds.ValueOf[rbacv1.ClusterRoleBinding](a.Object); b != nil {
+			ref = b.RoleRef
+		} else if b := kinds.ValueOf[rbacv1.RoleBinding](a.Object); b != nil {
+			ref = b.RoleRef
+		}
+		if plural := strings.ToLower(ref.Kind) + "s"; ask("bind", plural, ref.Name) {
 			return nil
 		}
-		if plural := strings.ToLower(ref.RoleRef.Kind) + "s"; ask("bind", plural, ref.RoleRef.Name) {
-			return nil
-		}
-		rules, err := e.s.rbac.rulesOf(ref.RoleRef, a.Namespace)
+		rules, err := e.s.rbac.rulesOf(ref, a.Namespace)
 		if err != nil {
 			return notFound(gr, err)
 		}
@@ -95,15 +96,11 @@ func fullAuthority() []rbacv1.PolicyRule {
 }
 
 func (e escalation) checkRole(u httpapi.User, a *kinds.Attributes, gr meta.GroupResource) error {
-	var role, old rbacv1.ClusterRole // a Role has the same members
-	if !convert(a.Object, &role) || a.Old != nil && !convert(a.Old, &old) {
-		return nil
-	}
 	name := a.Object.GetObjectMeta().Name
-	if err := e.covers(gr, u, a.Namespace, role.Rules); err != nil {
+	if err := e.covers(gr, u, a.Namespace, rulesIn(a.Object)); err != nil {
 		return forbidden(gr, name, err)
 	}
-	if aggregates(&role) || aggregates(&old) {
+	if aggregates(a.Object) || a.Old != nil && aggregates(a.Old) {
 		if e.covers(gr, u, a.Namespace, fullAuthority()) != nil {
 			return forbidden(gr, name, errors.New("must have cluster-admin privileges to use the aggregationRule"))
 		}
@@ -111,8 +108,21 @@ func (e escalation) checkRole(u httpapi.User, a *kinds.Attributes, gr meta.Group
 	return nil
 }
 
-func aggregates(r *rbacv1.ClusterRole) bool {
-	return r.AggregationRule != nil && len(r.AggregationRule.ClusterRoleSelectors) > 0
+// rulesIn returns the rules of a Role or ClusterRole.
+func rulesIn(o kinds.Object) []rbacv1.PolicyRule {
+	if r := kinds.ValueOf[rbacv1.Role](o); r != nil {
+		return r.Rules
+	}
+	if r := kinds.ValueOf[rbacv1.ClusterRole](o); r != nil {
+		return r.Rules
+	}
+	return nil
+}
+
+// aggregates reports whether an object is a ClusterRole whose rules are the rules of others.
+func aggregates(o kinds.Object) bool {
+	r := kinds.ValueOf[rbacv1.ClusterRole](o)
+	return r != nil && r.AggregationRule != nil && len(r.AggregationRule.ClusterRoleSelectors) > 0
 }
 
 // covers returns an error unless a user has all permissions of the rules.
@@ -179,7 +189,7 @@ func describeRule(r rbacv1.PolicyRule) string {
 }
 
 // onlyCollected reports whether an update changes no more than a garbage collector does: owners and finalizers.
-func onlyCollected(o, old kinds.Object) bool {
+func onlyCollected(k *kinds.Kind, o, old kinds.Object) bool {
 	if old == nil {
 		return false
 	}
@@ -187,9 +197,7 @@ func onlyCollected(o, old kinds.Object) bool {
 	for _, m := range []*meta.ObjectMeta{&now, &before} {
 		m.OwnerReferences, m.Finalizers, m.ManagedFields, m.SelfLink = nil, nil, nil, ""
 	}
-	a, ok := o.(*store.Unstructured)
-	b, both := old.(*store.Unstructured)
-	return ok && both && reflect.DeepEqual(now, before) && reflect.DeepEqual(a.Content, b.Content)
+	return reflect.DeepEqual(now, before) && k.Type().EqualBeside(o, old, "metadata")
 }
 
 // forbidden is the error of a write that is not allowed.

@@ -1,11 +1,12 @@
 package access
 
 import (
-	"encoding/json"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	rbacv1 "k8s.io/api/rbac/v1"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 
 	"github.com/kubecoord/kubecoord/httpapi"
@@ -14,7 +15,6 @@ import (
 	"github.com/kubecoord/kubecoord/internal/registry"
 	"github.com/kubecoord/kubecoord/store"
 	"github.com/kubecoord/kubecoord/store/kube/scheme"
-	"github.com/kubecoord/kubecoord/store/meta"
 )
 
 // newServer returns a server with RBAC that has the roles and bindings of a new cluster, and these objects.
@@ -31,25 +31,23 @@ func newServer(t *testing.T, objects ...string) *Server {
 	t.Cleanup(api.Close)
 	require.NoError(t, s.Bootstrap(t.Context()))
 	for _, o := range objects {
-		plural, u, err := parseBootstrap([]byte(o))
+		plural, err := pluralOf([]byte(o))
 		require.NoError(t, err)
-		_, err = s.resource("rbac.authorization.k8s.io", plural).Create(t.Context(), u, registry.Request{Namespace: u.Namespace})
+		r := s.resource("rbac.authorization.k8s.io", plural)
+		u, err := parseBootstrap(r.Kind, []byte(o))
+		require.NoError(t, err)
+		_, err = r.Create(t.Context(), u, registry.Request{Namespace: u.GetObjectMeta().Namespace})
 		require.NoError(t, err)
 	}
 	return s
 }
 
 // object returns the object of a JSON text.
-func object(t *testing.T, text string) *store.Unstructured {
+func object(t *testing.T, k *kinds.Kind, text string) kinds.Object {
 	t.Helper()
-	var o struct {
-		Metadata meta.ObjectMeta `json:"metadata"`
-	}
-	content := map[string]any{}
-	require.NoError(t, json.Unmarshal([]byte(text), &o))
-	require.NoError(t, json.Unmarshal([]byte(text), &content))
-	delete(content, "metadata")
-	return &store.Unstructured{Content: content, ObjectMeta: o.Metadata}
+	o, err := k.DecodeJSON(0, []byte(text))
+	require.NoError(t, err)
+	return o
 }
 
 // The writer may write roles and get pods. One of the writer's bindings names a role that is missing.
@@ -101,9 +99,10 @@ func TestARoleMustNotGiveMoreThanItsWriterHas(t *testing.T) {
 			`clusterroles.rbac.authorization.k8s.io "ok" is forbidden: must have cluster-admin privileges to use the aggregationRule`},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			a := &kinds.Attributes{Operation: kinds.OperationCreate, Resource: s.resource("rbac.authorization.k8s.io", row.plural).Kind, Namespace: row.namespace, Object: object(t, row.object)}
+			k := s.resource("rbac.authorization.k8s.io", row.plural).Kind
+			a := &kinds.Attributes{Operation: kinds.OperationCreate, Resource: k, Kind: k, Namespace: row.namespace, Object: object(t, k, row.object)}
 			if row.old != "" {
-				a.Operation, a.Old = kinds.OperationUpdate, object(t, row.old)
+				a.Operation, a.Old = kinds.OperationUpdate, object(t, k, row.old)
 			}
 			ctx := caller.WithUser(t.Context(), caller.User{Name: "nobody", Groups: []string{"guests", "system:authenticated"}})
 			if err := s.Admission().Admit(ctx, a); row.want == "" {
@@ -119,17 +118,13 @@ func TestARoleMustNotGiveMoreThanItsWriterHas(t *testing.T) {
 
 func TestARoleWithTooManyCombinationsIsRefused(t *testing.T) {
 	s := newServer(t, writer()...)
-	names := make([]any, 5000)
-	for i := range names {
-		names[i] = "x"
-	}
-	o := &store.Unstructured{ObjectMeta: meta.ObjectMeta{Name: "huge"}, Content: map[string]any{
-		"rules": []any{map[string]any{"verbs": names, "apiGroups": names, "resources": names}},
-	}}
+	names := slices.Repeat([]string{"x"}, 5000)
+	k := s.resource("rbac.authorization.k8s.io", "clusterroles").Kind
+	o := k.New(0)
+	o.GetObjectMeta().Name = "huge"
+	kinds.ValueOf[rbacv1.ClusterRole](o).Rules = []rbacv1.PolicyRule{{Verbs: names, APIGroups: names, Resources: names}}
 	ctx := caller.WithUser(t.Context(), caller.User{Name: "nobody"})
-	err := s.Admission().Admit(ctx, &kinds.Attributes{
-		Operation: kinds.OperationCreate, Resource: s.resource("rbac.authorization.k8s.io", "clusterroles").Kind, Object: o,
-	})
+	err := s.Admission().Admit(ctx, &kinds.Attributes{Operation: kinds.OperationCreate, Resource: k, Kind: k, Object: o})
 	assert.ErrorContains(t, err, errTooManyRules.Error())
 }
 

@@ -1,85 +1,23 @@
 package access
 
 import (
-	"context"
-	"sync"
-
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubecoord/kubecoord/internal/kinds"
 	"github.com/kubecoord/kubecoord/internal/registry"
-	"github.com/kubecoord/kubecoord/store"
+	"github.com/kubecoord/kubecoord/store/kube/cluster/internal/typed"
 )
 
-// collection is a view of the objects of a kind as values of their Go type. A value is made once for each state of an object.
-type collection[T any] struct {
-	resource func() *registry.Resource // nil if the kind is not served
-	meta     func(*T) *metav1.ObjectMeta
-
-	mu    sync.Mutex // guards all below; the values are shared and never change
-	items []*registry.Item
-	made  map[*registry.Item]*T
-	state state[T]
-}
-
-// state is the objects of a kind at a moment, in the order of their namespaces and names.
-type state[T any] struct {
-	byName      map[types.NamespacedName]*T
-	byNamespace map[string][]*T
-}
-
-// read returns the present objects.
-func (c *collection[T]) read() (state[T], error) {
-	r := c.resource()
-	if r == nil {
-		return state[T]{}, nil
-	}
-	list, err := r.List(context.Background(), registry.ListOptions{ResourceVersion: "0"}) // what the store has at hand, as upstream's lister
-	if err != nil {
-		return state[T]{}, err
-	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.made != nil && sameItems(c.items, list.Items) {
-		return c.state, nil
-	}
-	made := make(map[*registry.Item]*T, len(list.Items))
-	next := state[T]{byName: make(map[types.NamespacedName]*T, len(list.Items)), byNamespace: map[string][]*T{}}
-	for _, it := range list.Items {
-		v := c.made[it]
-		if v == nil {
-			if v = c.value(it.Stored()); v == nil {
-				continue
-			}
+// collection returns the objects of a kind of RBAC, as they are stored.
+func collection[T any, P interface {
+	*T
+	runtime.Object
+}](s *Server, plural string) *typed.Collection[P] {
+	return &typed.Collection[P]{Find: func() (*registry.Resource, func(*registry.Item) (P, bool)) {
+		return s.resource(rbacv1.GroupName, plural), func(it *registry.Item) (P, bool) {
+			v := kinds.ValueOf[T](it.Stored())
+			return v, v != nil
 		}
-		made[it] = v
-		next.byName[types.NamespacedName{Namespace: it.Namespace(), Name: it.Name()}] = v
-		next.byNamespace[it.Namespace()] = append(next.byNamespace[it.Namespace()], v)
-	}
-	c.items, c.made, c.state = list.Items, made, next
-	return next, nil
-}
-
-// sameItems reports whether two lists are the same one. The lists of a store share their items until a write.
-func sameItems(a, b []*registry.Item) bool {
-	return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0])
-}
-
-// value returns an object as a value of the Go type, or nil if it does not have its form.
-func (c *collection[T]) value(o kinds.Object) *T {
-	v := new(T)
-	if !convert(o, v) {
-		return nil
-	}
-	m := o.GetObjectMeta()
-	*c.meta(v) = metav1.ObjectMeta{Name: m.Name, Namespace: m.Namespace}
-	return v
-}
-
-// convert reads the members of an object of package scheme except its metadata.
-func convert(o kinds.Object, into any) bool {
-	u, ok := o.(*store.Unstructured)
-	return ok && runtime.DefaultUnstructuredConverter.FromUnstructured(u.Content, into) == nil
+	}}
 }

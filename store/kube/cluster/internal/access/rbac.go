@@ -7,34 +7,29 @@ import (
 	"strings"
 
 	rbacv1 "k8s.io/api/rbac/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	utilerrors "k8s.io/apimachinery/pkg/util/errors"
 	"k8s.io/apiserver/pkg/authentication/serviceaccount"
 
 	"github.com/kubecoord/kubecoord/httpapi"
-	"github.com/kubecoord/kubecoord/internal/registry"
+	"github.com/kubecoord/kubecoord/store/kube/cluster/internal/typed"
 )
 
 // policy authorizes by the Roles, ClusterRoles and bindings of a store (upstream: plugin/pkg/auth/authorizer/rbac and
 // registry/rbac/validation).
 type policy struct {
-	roles           collection[rbacv1.Role]
-	roleBindings    collection[rbacv1.RoleBinding]
-	clusterRoles    collection[rbacv1.ClusterRole]
-	clusterBindings collection[rbacv1.ClusterRoleBinding]
+	roles           *typed.Collection[*rbacv1.Role]
+	roleBindings    *typed.Collection[*rbacv1.RoleBinding]
+	clusterRoles    *typed.Collection[*rbacv1.ClusterRole]
+	clusterBindings *typed.Collection[*rbacv1.ClusterRoleBinding]
 }
 
 func newPolicy(s *Server) *policy {
-	resource := func(plural string) func() *registry.Resource {
-		return func() *registry.Resource { return s.resource(rbacv1.GroupName, plural) }
+	return &policy{
+		roles: collection[rbacv1.Role](s, "roles"), roleBindings: collection[rbacv1.RoleBinding](s, "rolebindings"),
+		clusterRoles:    collection[rbacv1.ClusterRole](s, "clusterroles"),
+		clusterBindings: collection[rbacv1.ClusterRoleBinding](s, "clusterrolebindings"),
 	}
-	p := &policy{}
-	p.roles.resource, p.roles.meta = resource("roles"), func(r *rbacv1.Role) *metav1.ObjectMeta { return &r.ObjectMeta }
-	p.roleBindings.resource, p.roleBindings.meta = resource("rolebindings"), func(b *rbacv1.RoleBinding) *metav1.ObjectMeta { return &b.ObjectMeta }
-	p.clusterRoles.resource, p.clusterRoles.meta = resource("clusterroles"), func(r *rbacv1.ClusterRole) *metav1.ObjectMeta { return &r.ObjectMeta }
-	p.clusterBindings.resource, p.clusterBindings.meta = resource("clusterrolebindings"), func(b *rbacv1.ClusterRoleBinding) *metav1.ObjectMeta { return &b.ObjectMeta }
-	return p
 }
 
 // allows reports whether a request is allowed, and by which binding, or which roles are missing.
@@ -91,11 +86,11 @@ func (p *policy) visit(u httpapi.User, namespace string, f func(source func() st
 		}
 		return true
 	}
-	cluster, err := p.clusterBindings.read()
+	cluster, err := p.clusterBindings.Read(nil)
 	if err != nil && !f(nil, nil, err) {
 		return
 	}
-	for _, b := range cluster.byNamespace[""] {
+	for _, b := range cluster.ByNamespace[""] {
 		if !each(b.Subjects, b.RoleRef, "", func(subject string) string {
 			return fmt.Sprintf("ClusterRoleBinding %q of %s %q to %s", b.Name, b.RoleRef.Kind, b.RoleRef.Name, subject)
 		}) {
@@ -105,11 +100,11 @@ func (p *policy) visit(u httpapi.User, namespace string, f func(source func() st
 	if namespace == "" {
 		return
 	}
-	bindings, err := p.roleBindings.read()
+	bindings, err := p.roleBindings.Read(nil)
 	if err != nil && !f(nil, nil, err) {
 		return
 	}
-	for _, b := range bindings.byNamespace[namespace] {
+	for _, b := range bindings.ByNamespace[namespace] {
 		if !each(b.Subjects, b.RoleRef, namespace, func(subject string) string {
 			return fmt.Sprintf("RoleBinding %q of %s %q to %s", b.Name+"/"+b.Namespace, b.RoleRef.Kind, b.RoleRef.Name, subject)
 		}) {
@@ -122,20 +117,20 @@ func (p *policy) visit(u httpapi.User, namespace string, f func(source func() st
 func (p *policy) rulesOf(ref rbacv1.RoleRef, namespace string) ([]rbacv1.PolicyRule, error) {
 	switch ref.Kind {
 	case "Role":
-		all, err := p.roles.read()
+		all, err := p.roles.Read(nil)
 		if err != nil {
 			return nil, err
 		}
-		if r := all.byName[types.NamespacedName{Namespace: namespace, Name: ref.Name}]; r != nil {
+		if r := all.ByName[types.NamespacedName{Namespace: namespace, Name: ref.Name}]; r != nil {
 			return r.Rules, nil
 		}
 		return nil, &missingRole{"role", ref.Name}
 	case "ClusterRole":
-		all, err := p.clusterRoles.read()
+		all, err := p.clusterRoles.Read(nil)
 		if err != nil {
 			return nil, err
 		}
-		if r := all.byName[types.NamespacedName{Name: ref.Name}]; r != nil {
+		if r := all.ByName[types.NamespacedName{Name: ref.Name}]; r != nil {
 			return r.Rules, nil
 		}
 		return nil, &missingRole{"clusterrole", ref.Name}

@@ -19,14 +19,12 @@ import (
 	authenticationv1 "k8s.io/api/authentication/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apiserver/pkg/authentication/serviceaccount"
 
 	"github.com/kubecoord/kubecoord/httpapi"
 	"github.com/kubecoord/kubecoord/internal/kinds"
-	"github.com/kubecoord/kubecoord/store"
 	"github.com/kubecoord/kubecoord/store/field"
 	"github.com/kubecoord/kubecoord/store/meta"
 )
@@ -207,11 +205,11 @@ func (s *Server) bind(ctx context.Context, account *corev1.ServiceAccount, to *a
 	bound := &ref{o.GetObjectMeta().Name, types.UID(o.GetObjectMeta().UID)}
 	switch plural {
 	case "pods":
-		if text(o, "spec", "serviceAccountName") != account.Name {
+		if kinds.ValueOf[corev1.Pod](o).Spec.ServiceAccountName != account.Name {
 			return meta.NewBadRequest("cannot bind token for serviceaccount %q to pod running with different serviceaccount name.", account.Name)
 		}
 		c.Pod = bound
-		if name := text(o, "spec", "nodeName"); name != "" {
+		if name := kinds.ValueOf[corev1.Pod](o).Spec.NodeName; name != "" {
 			c.Node = &ref{Name: name}
 			if node, err := s.get(ctx, "nodes", "", name); err == nil {
 				c.Node.UID = types.UID(node.GetObjectMeta().UID)
@@ -227,16 +225,6 @@ func (s *Server) bind(ctx context.Context, account *corev1.ServiceAccount, to *a
 			"the UID in the bound object reference (%s) does not match the UID in record. The object might have been deleted and then recreated", to.UID))
 	}
 	return nil
-}
-
-// text returns the string at a path of an object of package scheme, "" if there is none.
-func text(o kinds.Object, path ...string) string {
-	u, ok := o.(*store.Unstructured)
-	if !ok {
-		return ""
-	}
-	s, _, _ := unstructured.NestedString(u.Content, path...)
-	return s
 }
 
 // claimed is a token that names this server as its issuer. Its signature was not checked.

@@ -6,13 +6,12 @@ import (
 
 	resourcev1 "k8s.io/api/resource/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
+	"github.com/kubecoord/kubecoord/internal/codec"
 	"github.com/kubecoord/kubecoord/internal/kinds"
 	"github.com/kubecoord/kubecoord/internal/registry"
-	"github.com/kubecoord/kubecoord/store"
 )
 
 // adminLabel is the label of a namespace whose claims may ask for devices that are in use.
@@ -40,7 +39,7 @@ func (c *Chain) checkAdminAccess(a *kinds.Attributes) error {
 	}
 	refusal := field.Forbidden(field.NewPath(at), fmt.Sprintf("admin access to devices requires the `%s: true` label on the containing namespace", adminLabel))
 	var ns *registry.Item
-	if in := c.namespaces.find(); in != nil {
+	if in := c.namespaces.Resource(); in != nil {
 		ns = in.Peek("", a.Namespace)
 	}
 	switch {
@@ -56,11 +55,11 @@ func (c *Chain) checkAdminAccess(a *kinds.Attributes) error {
 // asksForAdmin looks for adminAccess in the items of a list, and returns the path of the first one, or "". If within is not "", the
 // member of that name in an item holds adminAccess.
 func asksForAdmin(o kinds.Object, within string, path ...string) string {
-	u, _ := o.(*store.Unstructured)
-	if u == nil {
+	b, ok := o.(*codec.Box)
+	if !ok {
 		return ""
 	}
-	items, _, _ := unstructured.NestedSlice(u.Content, path...)
+	items, _ := b.Member(path...).Tree().([]any)
 	for i, item := range items {
 		item, _ := item.(map[string]any)
 		if within != "" {

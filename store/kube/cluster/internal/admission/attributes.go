@@ -35,16 +35,12 @@ func newAttributes(ctx context.Context, a *kinds.Attributes) (*attributes, error
 		}
 	}
 	from := caller.UserOf(ctx)
-	namespace := a.Namespace
-	if a.Resource.Info().Group == "" && a.Resource.Info().Plural == namespaces.Resource {
-		namespace = a.Name // as upstream, a namespace is in itself
-	}
 	subresource := ""
 	if a.Subresource != nil {
 		subresource = a.Subresource.Name
 	}
 	return &attributes{
-		Attributes: admission.NewAttributesRecord(nil, nil, kindOf(a.Kind, a.Version), namespace, a.Name,
+		Attributes: admission.NewAttributesRecord(nil, nil, kindOf(a.Kind, a.Version), a.Namespace, a.Name,
 			resourceOf(a.Resource, a.ResourceVersion), subresource, admission.Operation(a.Operation), optionsOf(a), a.DryRun,
 			&user.DefaultInfo{Name: from.Name, UID: from.UID, Groups: from.Groups, Extra: from.Extra}),
 		of:     a,
@@ -86,20 +82,13 @@ func resourceOf(k *kinds.Kind, version int) schema.GroupVersionResource {
 	return schema.GroupVersionResource{Group: info.Group, Version: info.Versions[version].Name, Resource: info.Plural}
 }
 
-// optionsOf returns the options of a write. PatchOptions become the CreateOptions or UpdateOptions of what the patch does (upstream:
-// endpoints/handlers, patchToUpdateOptions and updateToCreateOptions).
+// optionsOf returns the options of a write. The options of a patch become the CreateOptions or UpdateOptions of what it does
+// (upstream: endpoints/handlers, patchToUpdateOptions and updateToCreateOptions).
 func optionsOf(a *kinds.Attributes) runtime.Object {
-	var o kinds.CreateOptions
-	switch given := a.Options.(type) {
-	case kinds.DeleteOptions:
-		return deleteOptions(given)
-	case kinds.CreateOptions:
-		o = given
-	case kinds.UpdateOptions:
-		o = kinds.CreateOptions(given)
-	case kinds.PatchOptions:
-		o = given.CreateOptions
+	if deletion, ok := a.Options.(kinds.DeleteOptions); ok {
+		return deleteOptions(deletion)
 	}
+	o, _ := a.Options.(kinds.WriteOptions)
 	if a.Operation == kinds.OperationCreate {
 		return &metav1.CreateOptions{
 			TypeMeta: optionsKind("CreateOptions"), DryRun: o.DryRun, FieldManager: o.FieldManager, FieldValidation: o.FieldValidation,

@@ -17,6 +17,7 @@ import (
 
 	"github.com/kubecoord/kubecoord/httpapi"
 	"github.com/kubecoord/kubecoord/internal/kinds"
+	"github.com/kubecoord/kubecoord/store/kube/cluster/internal/typed"
 	"github.com/kubecoord/kubecoord/store/kube/internal/webhooks"
 )
 
@@ -35,7 +36,7 @@ type Options struct {
 // Chain is the admission of one API. It implements kinds.Admission.
 type Chain struct {
 	opts       Options
-	namespaces collection[runtime.Object]
+	namespaces *typed.Collection[runtime.Object]
 	objects    *objects
 	// mutating and validating are the plugins of the two phases, in their order.
 	mutating, validating []plugin
@@ -52,7 +53,7 @@ type plugin struct {
 // New returns the admission of an API.
 func New(api *httpapi.API, opts Options) *Chain {
 	o := &objects{api: api}
-	c := &Chain{opts: opts, namespaces: collection[runtime.Object]{objects: o, gvr: namespaces}, objects: o}
+	c := &Chain{opts: opts, namespaces: collection[runtime.Object](o, namespaces), objects: o}
 	if opts.Policies {
 		c.mutating, c.validating = append(c.mutating, c.mutatingPolicies()), append(c.validating, c.validatingPolicies())
 	}

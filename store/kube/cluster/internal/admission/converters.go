@@ -59,8 +59,8 @@ func converterOf(k *kinds.Kind, version int) (managedfields.TypeConverter, error
 	gv := openapi.GroupVersion{
 		GroupVersion: meta.GroupVersion{Group: info.Group, Version: info.Versions[version].Name},
 		Resources: []openapi.Resource{{
-			Kind: info.Kind, Plural: info.Plural, NotStrategic: info.Sorted, Native: info.Native, JSONOnly: info.JSONOnly,
-			ClusterScoped: info.ClusterScoped, Type: k.Schema(version), Verbs: info.Verbs,
+			Kind: info.Kind, Plural: info.Plural, NotStrategic: info.Trees, Native: info.Native, JSONOnly: info.JSONOnly,
+			ClusterScoped: info.ClusterScoped, Type: k.Document(version), Verbs: info.Verbs,
 		}},
 	}
 	var doc spec3.OpenAPI

@@ -19,26 +19,28 @@ import (
 	registrationlisters "k8s.io/client-go/listers/admissionregistration/v1"
 	corelisters "k8s.io/client-go/listers/core/v1"
 	"k8s.io/client-go/tools/cache"
+
+	"github.com/kubecoord/kubecoord/store/kube/cluster/internal/typed"
 )
 
 // informer is a collection as an informer that is always in sync. Its events come with refresh. Methods that the plugins do
 // not call panic.
 type informer[T runtime.Object] struct {
 	cache.SharedIndexInformer
-	collection[T]
+	*typed.Collection[T]
 	handler cache.ResourceEventHandler
 }
 
 func newInformer[T runtime.Object](o *objects, resource string) *informer[T] {
-	return &informer[T]{collection: collection[T]{objects: o, gvr: admissionv1.SchemeGroupVersion.WithResource(resource)}}
+	return &informer[T]{Collection: collection[T](o, admissionv1.SchemeGroupVersion.WithResource(resource))}
 }
 
 // refresh passes what has changed to the handler, and reports whether there are objects.
 func (i *informer[T]) refresh() bool {
-	if i.empty() && len(i.last()) == 0 {
+	if isEmpty(i.Collection) && len(i.Last().All) == 0 {
 		return false
 	}
-	return len(i.read(func(old, now []T) {
+	return len(read(i.Collection, func(old, now []T) {
 		if i.handler == nil {
 			return // the plugin will list them
 		}
@@ -66,7 +68,7 @@ type inSync struct {
 func (inSync) HasSynced() bool { return true }
 
 // list returns the objects of the last refresh.
-func (i *informer[T]) list() ([]T, error) { return slices.Clone(i.last()), nil } // a plugin sorts them
+func (i *informer[T]) list() ([]T, error) { return slices.Clone(i.Last().All), nil } // a plugin sorts them
 
 type mutatingInformer struct {
 	registrationv1.TypedMutatingWebhookConfigurationInformer

@@ -27,7 +27,7 @@ func (c *Chain) admitNamespace(ctx context.Context, a *kinds.Attributes) error {
 	case resource.Group == "authorization.k8s.io" && resource.Plural == "localsubjectaccessreviews":
 		return nil // who may not see a namespace must not learn of it
 	}
-	in := c.namespaces.find()
+	in := c.namespaces.Resource()
 	if in == nil {
 		return apierrors.NewNotFound(namespaces.GroupResource(), a.Namespace)
 	}

@@ -16,6 +16,7 @@ import (
 	"k8s.io/apiserver/pkg/admission"
 	clientscheme "k8s.io/client-go/kubernetes/scheme"
 
+	"github.com/kubecoord/kubecoord/internal/codec"
 	"github.com/kubecoord/kubecoord/internal/kinds"
 )
 
@@ -25,21 +26,21 @@ import (
 // newObject returns an empty object of a type.
 func newObject(gvk schema.GroupVersionKind) (runtime.Object, error) {
 	o, err := clientscheme.Scheme.New(gvk)
-	switch {
-	case err == nil:
-	case gvk == apiextensionsv1.SchemeGroupVersion.WithKind("CustomResourceDefinition"):
-		o, err = &apiextensionsv1.CustomResourceDefinition{}, nil
-	default:
-		return nil, err
+	if err == nil {
+		o.GetObjectKind().SetGroupVersionKind(gvk)
 	}
-	o.GetObjectKind().SetGroupVersionKind(gvk)
-	return o, nil
+	return o, err
 }
 
 // empty returns an empty object of a version of a kind.
 func empty(k *kinds.Kind, version int) runtime.Object {
 	gvk := kindOf(k, version)
-	if k.Info().Native {
+	if b, ok := k.New(version).(*codec.Box); ok {
+		o := b.Value().(runtime.Object)
+		o.GetObjectKind().SetGroupVersionKind(gvk)
+		return o
+	}
+	if k.Info().Native { // Leases, LeaseCandidates and Endpoints, which are kept in types of this project
 		if o, err := newObject(gvk); err == nil {
 			return o
 		}
@@ -53,6 +54,9 @@ func empty(k *kinds.Kind, version int) runtime.Object {
 func wire(k *kinds.Kind, version int, o kinds.Object) runtime.Object {
 	if o == nil {
 		return nil
+	}
+	if b, ok := k.Wire(o, version).(*codec.Box); ok {
+		return b.Value().(runtime.Object)
 	}
 	out := empty(k, version)
 	if err := fill(out, document(k, version, k.Wire(o, version))); err != nil {
@@ -78,6 +82,16 @@ func fill(o runtime.Object, doc map[string]any) error {
 	return runtime.DefaultUnstructuredConverter.FromUnstructured(doc, o)
 }
 
+// fillWith makes an object in the form of a write the content of an object in a version.
+func fillWith(out runtime.Object, k *kinds.Kind, version int, o kinds.Object) error {
+	o = k.Wire(o, version)
+	if b, ok := o.(*codec.Box); ok {
+		reflect.ValueOf(out).Elem().Set(reflect.ValueOf(b.Value()).Elem())
+		return nil
+	}
+	return fill(out, document(k, version, o))
+}
+
 // tree returns an object as a tree, which may share memory with it.
 func tree(o runtime.Object) (map[string]any, error) {
 	if u, ok := o.(*unstructured.Unstructured); ok {
@@ -88,6 +102,11 @@ func tree(o runtime.Object) (map[string]any, error) {
 
 // stored returns an object in the form that a write has: with defaults, and without members that are unknown to its kind.
 func stored(k *kinds.Kind, version int, o runtime.Object) (kinds.Object, error) {
+	t := kinds.Target{Kind: k, Version: version}
+	if _, ok := k.New(version).(*codec.Box); ok {
+		typ := t.Schema()
+		return t.FromWire(typ.Copy(typ.Box(o)).(kinds.Object)), nil
+	}
 	doc, err := tree(o)
 	if err == nil && !k.Info().Native {
 		err = dropMalformed(doc)
@@ -99,7 +118,7 @@ func stored(k *kinds.Kind, version int, o runtime.Object) (kinds.Object, error) 
 	if err != nil {
 		return nil, err
 	}
-	return kinds.Target{Kind: k, Version: version}.FromWire(out), nil
+	return t.FromWire(out), nil
 }
 
 // dropMalformed removes the members of the metadata of a custom resource that have a wrong type.
@@ -197,7 +216,7 @@ func (i *interfaces) Default(o runtime.Object) {
 		return
 	}
 	if s, err := stored(i.kind, version, o); err == nil {
-		_ = fill(o, document(i.kind, version, i.kind.Wire(s, version)))
+		_ = fillWith(o, i.kind, version, s)
 	}
 }
 
@@ -233,7 +252,7 @@ func (i *interfaces) convert(in, out runtime.Object) error {
 	if err := i.kind.CheckWire(o, to); err != nil {
 		return err
 	}
-	return fill(out, document(i.kind, to, i.kind.Wire(o, to)))
+	return fillWith(out, i.kind, to, o)
 }
 
 // ConvertToVersion implements runtime.ObjectConvertor.

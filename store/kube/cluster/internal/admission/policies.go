@@ -13,6 +13,8 @@ import (
 	"k8s.io/apiserver/pkg/admission/plugin/policy/matching"
 	"k8s.io/apiserver/pkg/admission/plugin/policy/mutating"
 	"k8s.io/apiserver/pkg/admission/plugin/policy/validating"
+
+	"github.com/kubecoord/kubecoord/store/kube/cluster/internal/typed"
 )
 
 // The plugins for policies get them from sources that watch. Here the dispatchers of these plugins get the policies and their
@@ -22,8 +24,8 @@ import (
 type policyPlugin[P, B runtime.Object, E generic.Evaluator] struct {
 	*admission.Handler
 	objects    *objects
-	policies   collection[P]
-	bindings   collection[B]
+	policies   *typed.Collection[P]
+	bindings   *typed.Collection[B]
 	policyOf   func(B) string
 	paramKind  func(P) *admissionv1.ParamKind
 	compile    func(P) E
@@ -40,7 +42,9 @@ type compiled[E any] struct {
 }
 
 // configured reports whether there are policies with bindings.
-func (p *policyPlugin[P, B, E]) configured() bool { return !p.policies.empty() && !p.bindings.empty() }
+func (p *policyPlugin[P, B, E]) configured() bool {
+	return !isEmpty(p.policies) && !isEmpty(p.bindings)
+}
 
 // dispatch evaluates the policies, except for the resources that none may be about: those that are not stored, of which the
 // server itself has need, and policies (upstream: kubeapiserver/admission/exclusion and plugin/policy/generic).
@@ -60,13 +64,13 @@ func (p *policyPlugin[P, B, E]) dispatch(ctx context.Context, a admission.Attrib
 // hooks returns the policies that have bindings, in the order of their names.
 func (p *policyPlugin[P, B, E]) hooks() (hooks []generic.PolicyHook[P, B, E]) {
 	bindings := map[string][]B{}
-	for _, b := range p.bindings.read(nil) {
+	for _, b := range read(p.bindings, nil) {
 		bindings[p.policyOf(b)] = append(bindings[p.policyOf(b)], b)
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	used := map[string]compiled[E]{}
-	for _, policy := range p.policies.read(nil) {
+	for _, policy := range read(p.policies, nil) {
 		m, _ := meta.Accessor(policy)
 		name := m.GetName()
 		if bindings[name] == nil {
@@ -110,8 +114,8 @@ func (c *Chain) validatingPolicies() plugin {
 	p := validatingPolicies{&policyPlugin[*validating.Policy, *validating.PolicyBinding, validating.Validator]{
 		Handler:    admission.NewHandler(admission.Connect, admission.Create, admission.Delete, admission.Update),
 		objects:    c.objects,
-		policies:   collection[*validating.Policy]{objects: c.objects, gvr: policyResource("validatingadmissionpolicies")},
-		bindings:   collection[*validating.PolicyBinding]{objects: c.objects, gvr: policyResource("validatingadmissionpolicybindings")},
+		policies:   collection[*validating.Policy](c.objects, policyResource("validatingadmissionpolicies")),
+		bindings:   collection[*validating.PolicyBinding](c.objects, policyResource("validatingadmissionpolicybindings")),
 		policyOf:   func(b *validating.PolicyBinding) string { return b.Spec.PolicyName },
 		paramKind:  func(p *validating.Policy) *admissionv1.ParamKind { return p.Spec.ParamKind },
 		compile:    compileValidating,
@@ -125,8 +129,8 @@ func (c *Chain) mutatingPolicies() plugin {
 	p := mutatingPolicies{&policyPlugin[*mutating.Policy, *mutating.PolicyBinding, mutating.PolicyEvaluator]{
 		Handler:    admission.NewHandler(admission.Connect, admission.Create, admission.Update),
 		objects:    c.objects,
-		policies:   collection[*mutating.Policy]{objects: c.objects, gvr: policyResource("mutatingadmissionpolicies")},
-		bindings:   collection[*mutating.PolicyBinding]{objects: c.objects, gvr: policyResource("mutatingadmissionpolicybindings")},
+		policies:   collection[*mutating.Policy](c.objects, policyResource("mutatingadmissionpolicies")),
+		bindings:   collection[*mutating.PolicyBinding](c.objects, policyResource("mutatingadmissionpolicybindings")),
 		policyOf:   func(b *mutating.PolicyBinding) string { return b.Spec.PolicyName },
 		paramKind:  func(p *mutating.Policy) *admissionv1.ParamKind { return p.Spec.ParamKind },
 		compile:    compileMutating,

@@ -3,7 +3,6 @@ package admission
 import (
 	"context"
 	"slices"
-	"sync"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -12,6 +11,7 @@ import (
 	"github.com/kubecoord/kubecoord/httpapi"
 	"github.com/kubecoord/kubecoord/internal/kinds"
 	"github.com/kubecoord/kubecoord/internal/registry"
+	"github.com/kubecoord/kubecoord/store/kube/cluster/internal/typed"
 )
 
 // objects reads objects from the store of an API.
@@ -30,7 +30,7 @@ func (o *objects) find(group, version string, wanted func(*kinds.Info) bool) (*r
 			continue
 		}
 		v := slices.IndexFunc(kind.Info().Versions, func(v kinds.VersionInfo) bool { return v.Name == version && !v.Unserved })
-		r, err := (*registry.Store)(o.api.Store()).Find(kind)
+		r, err := o.api.Store().Registry().Find(kind)
 		if v < 0 || err != nil {
 			return nil, 0
 		}
@@ -73,75 +73,25 @@ func asRead(k *kinds.Kind, version int, it *registry.Item) runtime.Object {
 	return o
 }
 
-// collection has the objects of a built-in kind as values of their Go type, a pointer. It is safe for concurrent use.
-type collection[T runtime.Object] struct {
-	objects *objects
-	gvr     schema.GroupVersionResource
-
-	mu       sync.Mutex // guards all below
-	resource *registry.Resource
-	version  int
-	items    []*registry.Item // in the order of their names
-	all      []T              // of the items
+// collection returns the objects of a built-in kind, of the Go type T.
+func collection[T runtime.Object](o *objects, gvr schema.GroupVersionResource) *typed.Collection[T] {
+	return &typed.Collection[T]{Find: func() (*registry.Resource, func(*registry.Item) (T, bool)) {
+		r, version := o.resource(gvr)
+		return r, func(it *registry.Item) (T, bool) { return asRead(r.Kind, version, it).(T), true }
+	}}
 }
 
-// find returns the collection in the store, or nil if the API does not serve it.
-func (c *collection[T]) find() *registry.Resource {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.resource == nil {
-		c.resource, c.version = c.objects.resource(c.gvr)
-	}
-	return c.resource
-}
-
-// empty reports whether there are no objects.
-func (c *collection[T]) empty() bool {
-	r := c.find()
+// isEmpty reports whether there are no objects.
+func isEmpty[T any](c *typed.Collection[T]) bool {
+	r := c.Resource()
 	return r == nil || r.Len() == 0
 }
 
-// last returns the objects of the last read.
-func (c *collection[T]) last() []T {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.all
-}
-
-// read returns the objects in the order of their names. They are shared and must not be changed. If they are not the same as
-// at the call before, it first calls changed, which may be nil, with the old and new states that differ.
-func (c *collection[T]) read(changed func(old, now []T)) []T {
-	r := c.find()
-	if r == nil {
-		return nil
+// read returns the objects in the order of their names.
+func read[T any](c *typed.Collection[T], changed func(old, now []T)) []T {
+	now, err := c.Read(changed)
+	if err != nil {
+		now = c.Last() // a list without a selector of a state in memory does not fail
 	}
-	list, err := r.List(context.Background(), registry.ListOptions{ResourceVersion: "0"})
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if err != nil || slices.Equal(list.Items, c.items) {
-		return c.all // a list without a selector of a state in memory does not fail
-	}
-	known := map[*registry.Item]T{}
-	for i, it := range c.items {
-		known[it] = c.all[i]
-	}
-	var all, now []T
-	for _, it := range list.Items {
-		o, ok := known[it]
-		if !ok {
-			o = asRead(r.Kind, c.version, it).(T)
-			now = append(now, o)
-		}
-		delete(known, it)
-		all = append(all, o)
-	}
-	var old []T
-	for _, o := range known {
-		old = append(old, o)
-	}
-	c.items, c.all = list.Items, all
-	if changed != nil {
-		changed(old, now)
-	}
-	return all
+	return now.All
 }

@@ -50,7 +50,7 @@ type collector struct {
 // Run collects the garbage of an API until ctx ends.
 func Run(ctx context.Context, api *httpapi.API) {
 	c := &collector{
-		api: api, st: (*registry.Store)(api.Store()), clock: api.Store().Clock(), parked: map[task]bool{},
+		api: api, st: api.Store().Registry(), clock: api.Store().Clock(), parked: map[task]bool{},
 		queue: controller.NewQueue[task](api.Store().Clock(), lastRetry),
 	}
 	controller.Run(ctx, api, "generic-garbage-collector", c.queue, c.follow, c.try)

@@ -256,7 +256,7 @@ func (c *collector) reportNamespace(ctx context.Context, p report) {
 		if info := k.Registered().Info(); info.Group != "" || info.Kind != "Event" {
 			continue
 		}
-		if events, err := kube.In[corev1.Event](k, (*store.Store)(c.st)); err == nil {
+		if events, err := kube.In[corev1.Event](k, store.Of(c.st)); err == nil {
 			_, _ = events.Create(ctx, c.event(r, p, refs[i]), store.CreateOptions{FieldManager: controller.FieldManager}) // as upstream, an event may be lost
 		}
 	}

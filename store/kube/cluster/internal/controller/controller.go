@@ -31,7 +31,7 @@ func Run[T comparable](ctx context.Context, api *httpapi.API, account string, qu
 			process(ctx, t)
 		}
 	})
-	for changes, err := range (*registry.Store)(api.Store()).FollowAll(ctx) {
+	for changes, err := range api.Store().Registry().FollowAll(ctx) {
 		if err != nil {
 			return
 		}

@@ -11,20 +11,18 @@ import (
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
-	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/kubecoord/kubecoord/httpapi"
 	"github.com/kubecoord/kubecoord/internal/caller"
 	"github.com/kubecoord/kubecoord/internal/kinds"
 	"github.com/kubecoord/kubecoord/internal/registry"
-	"github.com/kubecoord/kubecoord/store"
 	"github.com/kubecoord/kubecoord/store/kube/scheme"
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
 // Extend changes the options of an API, from its httpapi.Options.Extend, so that its evictions obey the budgets in its store.
 func Extend(a *httpapi.API, opts *httpapi.Options) {
-	e := &evictor{api: a, st: (*registry.Store)(a.Store())}
+	e := &evictor{api: a, st: a.Store().Registry()}
 	outer := opts.Middleware
 	opts.Middleware = func(next http.Handler) http.Handler {
 		var h http.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -106,16 +104,9 @@ func matching(ctx context.Context, r *registry.Resource, pod *corev1.Pod) (out [
 	return out, nil
 }
 
-// budgetOf returns an object as a PodDisruptionBudget, or nil if it does not have its form.
+// budgetOf returns an object as a PodDisruptionBudget, or nil if it is none.
 func budgetOf(o kinds.Object) *policyv1.PodDisruptionBudget {
-	u, ok := o.(*store.Unstructured)
-	b := &policyv1.PodDisruptionBudget{}
-	if !ok || runtime.DefaultUnstructuredConverter.FromUnstructured(u.Content, b) != nil {
-		return nil
-	}
-	m := o.GetObjectMeta()
-	b.Name, b.Namespace, b.Generation = m.Name, m.Namespace, m.Generation
-	return b
+	return kinds.ValueOf[policyv1.PodDisruptionBudget](o)
 }
 
 func ready(pod *corev1.Pod) bool {
@@ -154,9 +145,7 @@ func (e *evictor) decrement(ctx context.Context, r *registry.Resource, name stri
 			b.Status.DisruptedPods = map[string]metav1.Time{}
 		}
 		b.Status.DisruptedPods[pod.Name] = metav1.NewTime(e.st.Now())
-		content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(b)
-		o.(*store.Unstructured).Content["status"] = content["status"]
-		return o, err
+		return o, nil
 	}))
 	return err
 }

@@ -57,7 +57,7 @@ func (b Bootstrap) Make(ctx context.Context, a *httpapi.API) error {
 
 // Run makes the objects again within a minute after they are gone, as long as ctx lasts.
 func (b Bootstrap) Run(ctx context.Context, a *httpapi.API) {
-	for changes, err := range (*registry.Store)(a.Store()).FollowAll(ctx) {
+	for changes, err := range a.Store().Registry().FollowAll(ctx) {
 		if err != nil {
 			return
 		}

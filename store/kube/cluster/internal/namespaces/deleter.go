@@ -57,7 +57,7 @@ func Delete(ctx context.Context, api *httpapi.API) {
 		return // cannot be: Apply adds the kind
 	}
 	d := &deleter{
-		api: api, st: (*registry.Store)(api.Store()), clock: api.Store().Clock(), namespaces: all,
+		api: api, st: api.Store().Registry(), clock: api.Store().Clock(), namespaces: all,
 		queue: controller.NewQueue[task](api.Store().Clock(), lastRetry), waiting: map[string]time.Time{},
 	}
 	controller.Run(ctx, api, "namespace-controller", d.queue, d.follow, d.process)
@@ -271,12 +271,8 @@ func (d *deleter) finalize(ctx context.Context, name string, uid meta.UID) error
 		req := registry.Request{Name: name, UID: uid, FieldManager: controller.FieldManager, Sub: k.Subresource("finalize")}
 		_, _, err = r.Update(ctx, req, registry.Replacement(func(current *registry.Item) (kinds.Object, error) {
 			o := current.Copy()
-			spec, _ := o.(*store.Unstructured).Content["spec"].(map[string]any)
-			all, _ := spec["finalizers"].([]any)
-			all = slices.DeleteFunc(all, func(f any) bool { return f == string(corev1.FinalizerKubernetes) })
-			if spec["finalizers"] = all; len(all) == 0 {
-				delete(spec, "finalizers")
-			}
+			spec := &kinds.ValueOf[corev1.Namespace](o).Spec
+			spec.Finalizers = slices.DeleteFunc(spec.Finalizers, func(f corev1.FinalizerName) bool { return f == corev1.FinalizerKubernetes })
 			return o, nil
 		}))
 		if errors.Is(err, meta.ReasonNotFound) {

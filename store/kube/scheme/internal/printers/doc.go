@@ -1,7 +1,7 @@
 // Package printers has the columns and cells of the Tables that kube-apiserver returns for built-in kinds: what kubectl get and
 // kubectl get -o wide print.
 //
-// The column definitions are in columns.go, which program gen records from a real server:
+// The column definitions are in columns.txt, which program gen records from a real server:
 //
 //	go run ./gen -server http://127.0.0.1:8099
 //

@@ -72,6 +72,9 @@ func podSecurityContext(e *errs, p loc, spec *corev1.PodSpec) {
 
 func sysctls(e *errs, p loc, list []corev1.Sysctl, spec *corev1.PodSpec) {
 	const pattern = `^([a-z0-9]([-_a-z0-9]*[a-z0-9])?[\./])*[a-z0-9]([-_a-z0-9]*[a-z0-9])?$`
+	if len(list) == 0 {
+		return // before the pattern is compiled
+	}
 	names, good := seen[string]{}, regexp.MustCompile(pattern)
 	for i, s := range list {
 		p := p.Index(i).Child("name")

@@ -3,7 +3,7 @@
 //
 //	cd store/kube/scheme/internal/printers && go run ./gen -server http://127.0.0.1:8099
 //
-// It writes columns.go, and for each file testdata/objects/*.yaml the rows that the server printed to testdata/rows/*.json.
+// It writes columns.txt, and for each file testdata/objects/*.yaml the rows that the server printed to testdata/rows/*.json.
 package main
 
 import (
@@ -37,9 +37,9 @@ func run(address string) error {
 			return fmt.Errorf("%s: %w", file, err)
 		}
 	}
-	source, err := recordColumns(s)
+	columns, err := recordColumns(s)
 	if err != nil {
 		return err
 	}
-	return os.WriteFile("columns.go", source, 0o644)
+	return os.WriteFile("columns.txt", columns, 0o644)
 }

@@ -8,11 +8,13 @@ import (
 	"reflect"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"k8s.io/apimachinery/pkg/api/apitesting/fuzzer"
+	"k8s.io/apimachinery/pkg/api/equality"
 	metafuzzer "k8s.io/apimachinery/pkg/apis/meta/fuzzer"
 	"k8s.io/apimachinery/pkg/runtime"
 	runtimeschema "k8s.io/apimachinery/pkg/runtime/schema"
@@ -45,7 +47,7 @@ func randomObjects(o *objectType, n int) (out []runtime.Object) {
 	fill := fuzzer.FuzzerFor(metafuzzer.Funcs, rand.NewSource(int64(len(o.gvk.Kind))), serializer.NewCodecFactory(clientscheme.Scheme))
 	fill = fill.Funcs(func(r *runtime.RawExtension, c randfill.Continue) { r.Raw = []byte(`{"a":[1,"b",null]}`) })
 	for range n {
-		obj := o.new()
+		obj := valueOf(o.new())
 		fill.Fill(obj)
 		metaOf(obj).ManagedFields = nil
 		obj.GetObjectKind().SetGroupVersionKind(o.gvk)
@@ -54,34 +56,102 @@ func randomObjects(o *objectType, n int) (out []runtime.Object) {
 	return out
 }
 
-// TestNormalFormIsWhatTheGoTypeWrites: the tree of an object is the one that its JSON decodes to, from JSON and from protobuf.
-func TestNormalFormIsWhatTheGoTypeWrites(t *testing.T) {
+// message is the protobuf form of the types of k8s.io/api.
+type message interface {
+	Marshal() ([]byte, error)
+	Unmarshal(data []byte) error
+}
+
+// TestObjectsAreHandledAsByTheirLibrary: JSON, protobuf, trees and copies of an object are the ones of encoding/json, its own
+// methods, the converter of apimachinery and DeepCopy.
+func TestObjectsAreHandledAsByTheirLibrary(t *testing.T) {
 	everyType(t, func(t *testing.T, o *objectType, _ *schema.Schema) {
-		for _, obj := range append(randomObjects(o, 10), o.new()) {
+		for _, obj := range append(randomObjects(o, 10), valueOf(o.new())) {
 			obj.GetObjectKind().SetGroupVersionKind(o.gvk)
+			before := obj.DeepCopyObject()
+			box := o.typ.Box(obj)
 			text, err := json.Marshal(obj)
 			require.NoError(t, err)
-			want := jsonTree(t, obj)
-			got, problems, err := o.Decode(text, kinds.JSON, true)
+			got, err := o.typ.AppendJSON(nil, box)
+			require.NoError(t, err)
+			require.Equal(t, string(text), string(got))
+
+			read, want := o.new(), valueOf(o.new())
+			problems, err := o.typ.DecodeJSON(text, read, true)
 			require.NoError(t, err)
 			assert.Empty(t, problems)
-			requireSame(t, want, got)
+			require.NoError(t, kjson.UnmarshalCaseSensitivePreserveInts(text, want))
+			requireEqual(t, want, valueOf(read))
 
-			normal, problems, err := o.Normal(runtime.DeepCopyJSON(got), true)
+			tree := jsonTree(t, obj)
+			requireSame(t, tree, o.typ.ToUnstructured(box))
+			read = o.new()
+			problems, err = o.typ.FromUnstructured(tree, read, true)
 			require.NoError(t, err)
 			assert.Empty(t, problems)
-			requireSame(t, want, normal)
+			requireEqual(t, want, valueOf(read))
 
-			data, err := o.AppendProto([]byte("x"), got)
+			same := o.typ.Copy(box).(kinds.Object)
+			requireEqual(t, want, valueOf(same))
+			assert.True(t, o.typ.Equal(box, same))
+			o.typ.Normalize(same)
+			assert.True(t, o.typ.Equal(same, box))
+
+			data, err := obj.(message).Marshal()
 			require.NoError(t, err)
-			read := o.new()
-			require.NoError(t, read.(message).Unmarshal(data[1:]))
-			read.GetObjectKind().SetGroupVersionKind(o.gvk)
-			got, _, err = o.Decode(data[1:], kinds.Protobuf, true)
-			require.NoError(t, err)
-			requireSame(t, jsonTree(t, read), got)
+			require.Equal(t, "x"+string(data), string(o.typ.AppendProto([]byte("x"), box)))
+			assert.Equal(t, len(data), o.typ.Size(box))
+			read = o.new()
+			require.NoError(t, o.typ.DecodeProto(data, read))
+			want = valueOf(o.new())
+			require.NoError(t, want.(message).Unmarshal(data))
+			requireEqual(t, want, valueOf(read))
+			requireEqual(t, before, obj) // nothing has changed it
 		}
 	})
+}
+
+// TestCopiesShareNothing: what is done to a copy is not seen in the object, and the other way round.
+func TestCopiesShareNothing(t *testing.T) {
+	everyType(t, func(t *testing.T, o *objectType, _ *schema.Schema) {
+		for _, obj := range randomObjects(o, 5) {
+			before := obj.DeepCopyObject()
+			scrub(reflect.ValueOf(o.copyOf(o.typ.Box(obj))))
+			requireEqual(t, before, obj)
+		}
+	})
+}
+
+// scrub clears all that can be changed through a value.
+func scrub(v reflect.Value) {
+	switch v.Kind() {
+	case reflect.Pointer:
+		if !v.IsNil() {
+			scrub(v.Elem())
+		}
+	case reflect.Struct:
+		for _, f := range v.Fields() {
+			scrub(f)
+		}
+	case reflect.Slice:
+		for i := range v.Len() {
+			scrub(v.Index(i))
+		}
+	case reflect.Map:
+		for _, key := range v.MapKeys() {
+			scrub(v.MapIndex(key))
+			v.SetMapIndex(key, reflect.Value{})
+		}
+	}
+	if v.CanSet() {
+		v.SetZero()
+	}
+}
+
+// requireEqual requires that two objects have the same meaning: an empty list or map is as good as none.
+func requireEqual(t *testing.T, want, got any) {
+	t.Helper()
+	require.True(t, equality.Semantic.DeepEqual(want, got), "%s", cmp.Diff(want, got))
 }
 
 // jsonTree returns the tree that the JSON of an object decodes to.
@@ -177,15 +247,62 @@ func TestAutoscalersConvertWithoutLoss(t *testing.T) {
 		{"type":"ContainerResource","containerResource":{"name":"cpu","container":"c","target":{"type":"Utilization","averageUtilization":7}}},
 		{"type":"Resource","resource":{"name":"cpu","target":{"type":"Utilization","averageUtilization":50}}}],
 		"behavior":{"scaleUp":{"stabilizationWindowSeconds":5}}},"status":{"conditions":[{"type":"AbleToScale","status":"True"}]}}`
-	doc, _, err := o.Decode([]byte(text), kinds.JSON, true)
+	obj := o.new()
+	_, err = o.typ.DecodeJSON([]byte(text), obj, true)
 	require.NoError(t, err)
-	obj := newObject()
-	delete(doc, "metadata")
-	delete(doc, "kind")
-	delete(doc, "apiVersion")
-	reflect.ValueOf(obj).Elem().FieldByName("Content").Set(reflect.ValueOf(doc))
 	k.FromWire(0, obj) // sets the defaults
 	older := k.Convert(obj, 0, 1)
 	assert.Contains(t, older.GetObjectMeta().Annotations, "autoscaling.alpha.kubernetes.io/metrics")
-	assert.Equal(t, obj, k.Convert(older, 1, 0))
+	assert.True(t, k.Type().Equal(obj, k.Convert(older, 1, 0)))
+}
+
+// TestOwnersOfNewObjects: what a create records for its manager is what a comparison with an empty object finds.
+func TestOwnersOfNewObjects(t *testing.T) {
+	b := newBuilder()
+	for _, r := range resources() {
+		if r.alias {
+			continue
+		}
+		t.Run(r.group+"/"+r.kind, func(t *testing.T) {
+			k, err := b.builtin(r)
+			require.NoError(t, err)
+			o, _, err := b.version(runtimeschema.GroupVersionKind{Group: r.group, Version: r.version, Kind: r.kind})
+			require.NoError(t, err)
+			for _, obj := range append(randomObjects(o, 20), plainObjects(t, o)...) {
+				boxes := [2]kinds.Object{k.Type().Box(obj), k.Type().Box(obj.DeepCopyObject())}
+				managers, now := k.Managers(nil), time.Unix(1e9, 0)
+				managers.Update(0, nil, boxes[0], "m", now)
+				managers.Update(0, k.New(0), boxes[1], "m", now)
+				assert.Equal(t, recorded(boxes[1]), recorded(boxes[0]))
+			}
+		})
+	}
+}
+
+// plainObjects returns objects as clients write them, with lists out of order and with an item that is there twice.
+func plainObjects(t *testing.T, o *objectType) (out []runtime.Object) {
+	for _, text := range map[string][]string{
+		"Pod": {
+			`{"metadata":{"name":"a","labels":{"b":"c","a":"b"},"finalizers":["z/b","a/b"]},"spec":{"containers":[{"name":"b","image":"i","ports":[{"containerPort":2},{"containerPort":1,"protocol":"UDP"}],
+				"readinessProbe":{"tcpSocket":{"port":"http"}},"resources":{"limits":{"memory":"1Gi","cpu":"1"}}},{"name":"a","env":[{"name":"Z"},{"name":"A","value":"v"}]}],"tolerations":[{"key":"k"}]}}`,
+			`{"spec":{"containers":[{"name":"a","ports":[{"containerPort":1},{"containerPort":1,"protocol":"TCP"}]},{"name":"a"}]}}`,
+			`{"metadata":{"finalizers":["a/b","a/b"]},"spec":{"containers":[],"volumes":[]}}`,
+		},
+		"Service": {`{"metadata":{"name":"a"},"spec":{"selector":{"a":"b"},"ports":[{"port":2,"targetPort":"x"},{"port":1,"targetPort":1}],"clusterIPs":["None"]}}`},
+		"Role":    {`{"rules":[{"verbs":["get"],"resources":["b","a"]}]}`},
+	}[o.gvk.Kind] {
+		obj := o.new()
+		_, err := o.typ.DecodeJSON([]byte(text), obj, true)
+		require.NoError(t, err)
+		out = append(out, valueOf(obj))
+	}
+	return out
+}
+
+// recorded returns the fields of the managers of an object.
+func recorded(o kinds.Object) (texts []string) {
+	for _, e := range o.GetObjectMeta().ManagedFields {
+		texts = append(texts, string(e.FieldsV1.Raw))
+	}
+	return texts
 }
