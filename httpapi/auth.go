@@ -123,7 +123,7 @@ func (c *call) identify() error {
 		return nil
 	}
 	if u, ok := c.api.authenticate(c.req); ok {
-		c.user = u
+		c.user = &u
 		ctx := caller.WithUser(c.req.Context(), caller.User{Name: u.Name, UID: u.UID, Groups: u.Groups, Extra: u.Extra})
 		if c.req = c.req.WithContext(ctx); c.deadline.Context != nil {
 			c.deadline.Context = ctx
@@ -169,7 +169,9 @@ func (c *call) attributes() Attributes {
 		c.attrs = new(c.findAttributes())
 	}
 	a := *c.attrs
-	a.User = c.user
+	if c.user != nil {
+		a.User = *c.user
+	}
 	return a
 }
 

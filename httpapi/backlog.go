@@ -154,9 +154,20 @@ type cutter struct {
 	failed atomic.Bool
 }
 
+// cutter returns the cutter of the call.
+func (c *call) cutter() *cutter {
+	if c.cut == nil {
+		c.cut = new(cutter)
+	}
+	return c.cut
+}
+
+// hasFailed reports whether a write has failed.
+func (c *call) hasFailed() bool { return c.cut != nil && c.cut.failed.Load() }
+
 // guard returns the guard of the call, which it adds to the backlog.
 func (c *call) guard() *stallGuard {
-	g, b := &c.cut.stall, &c.api.backlog
+	g, b := &c.cutter().stall, &c.api.backlog
 	if g.call == nil {
 		g.call = c
 		g.since.Store(noWrite)
@@ -195,7 +206,7 @@ func (c *call) cutNow() {
 // which may get more requests, unless a write has failed.
 func (c *call) endTime() {
 	c.deadline.end()
-	if c.cut.stall.call == nil {
+	if c.cut == nil || c.cut.stall.call == nil {
 		return
 	}
 	b := &c.api.backlog
@@ -211,7 +222,7 @@ func (c *call) endTime() {
 
 // unread returns a buffer from which the answer was written, or nil if it may still be read.
 func (c *call) unread(buf []byte) []byte {
-	if c.cut.failed.Load() {
+	if c.hasFailed() {
 		return nil
 	}
 	return buf

@@ -5,6 +5,7 @@ import (
 	"io"
 	"net/http"
 
+	"github.com/kubecoord/kubecoord/internal/kinds"
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
@@ -12,6 +13,7 @@ import (
 // again, so nothing may keep a part of it after the answer.
 type buffers struct {
 	body, answer []byte
+	options      kinds.WriteOptions // of a write
 }
 
 // maxKept is the size up to which buffers are kept for later requests.
@@ -30,7 +32,7 @@ func (c *call) buffers() *buffers {
 // release ends the use of the memory of the call.
 func (c *call) release() {
 	m := c.memory
-	if m == nil || c.cut.failed.Load() {
+	if m == nil || c.hasFailed() {
 		return
 	}
 	c.memory = nil
@@ -101,7 +103,7 @@ func (c *call) readUpTo(dst []byte, size int) (_ []byte, err error) {
 				full = append(full, dst)
 			}
 			dst = make([]byte, 0, min(size-n, max(n, firstRead), maxPart))
-			c.cut.stall.hold(dst, n)
+			c.cutter().stall.hold(dst, n)
 		}
 		var read int
 		read, err = c.req.Body.Read(dst[len(dst):min(cap(dst), len(dst)+size-n)])

@@ -46,8 +46,8 @@ type call struct {
 	sub          *kinds.Subresource // or nil
 	version      int                // of the object; the endpoint may be that of a body
 	resourceName                    // of the path
-	user         User
-	attrs        *Attributes // without the user; nil until the first use
+	user         *User              // nil without Authenticate
+	attrs        *Attributes        // without the user; nil until the first use
 
 	slots                    *slots // the request needs one of these
 	client                   string // user, or host of the address
@@ -56,12 +56,11 @@ type call struct {
 	watches       bool // the request is a watch; set by limitTime
 	limitedWrites bool // limitWrites was called
 	deadline      deadline
-	cut           cutter
+	cut           *cutter // nil until the first use
 
 	media    mediaType
-	table    tableOptions
+	table    *tableOptions // of an answer as a Table; set by readTableOptions
 	warnings warnings
-	options  kinds.WriteOptions // of a write
 
 	memory *buffers  // nil until the first use
 	values [4]string // of headers that every answer has, without an allocation for each
@@ -183,7 +182,7 @@ func (c *call) write(p []byte) (int, error) {
 	n, err := c.w.Write(p)
 	c.size += int64(n)
 	if err != nil {
-		c.cut.failed.Store(true)
+		c.cutter().failed.Store(true)
 	}
 	return n, err
 }

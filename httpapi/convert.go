@@ -118,9 +118,9 @@ func (c *call) readTableOptions() error {
 	}
 	switch v := c.param("includeObject"); v {
 	case "", "Metadata":
-		c.table.include = "Metadata"
+		c.table = &tableOptions{include: "Metadata"}
 	case "Object", "None":
-		c.table.include = v
+		c.table = &tableOptions{include: v}
 	default:
 		return meta.NewBadRequest("Unable to convert to Table as requested: includeObject: Invalid value: %q: must be 'Metadata', 'Object', 'None', or empty", v)
 	}
@@ -129,7 +129,7 @@ func (c *call) readTableOptions() error {
 
 // appendItemTable appends an object as a Table with one row.
 func (c *call) appendItemTable(dst []byte, it *registry.Item) ([]byte, error) {
-	if c.table.include == "" {
+	if c.table == nil {
 		if err := c.readTableOptions(); err != nil {
 			return dst, err
 		}

@@ -46,7 +46,10 @@ func (c *call) enter() error {
 		return nil
 	}
 	host := hostOfClient(c.req.RemoteAddr)
-	c.client, c.exempt = cmp.Or(c.user.Name, host), slices.Contains(c.user.Groups, privileged)
+	c.client = host
+	if u := c.user; u != nil {
+		c.client, c.exempt = cmp.Or(u.Name, host), slices.Contains(u.Groups, privileged)
+	}
 	switch {
 	case c.watches: // a real server has no limit for these
 		c.slots, c.client, c.exempt = l.watches, host, false

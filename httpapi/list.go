@@ -99,7 +99,10 @@ func (c *call) listBody(l *registry.List) (*listBody, error) {
 	switch c.media.as.Kind {
 	case "":
 	case asTable:
-		return c.tableOf(m, l.Items), c.readTableOptions()
+		if err := c.readTableOptions(); err != nil {
+			return nil, err
+		}
+		return c.tableOf(m, l.Items), nil
 	case asPartialList:
 		return c.partialList(m, l.Items), nil
 	default:

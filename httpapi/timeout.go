@@ -4,7 +4,6 @@ import (
 	"context"
 	"net/http"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -76,24 +75,35 @@ type deadline struct {
 	context.Context // of the request
 	at              time.Time
 
-	once   sync.Once
-	timed  context.Context // with a timer
+	timed atomic.Pointer[timed] // nil until something waits
+	ended atomic.Bool           // the request is answered
+}
+
+// timed is a context with a timer.
+type timed struct {
+	context.Context
 	cancel context.CancelFunc
-	ended  atomic.Bool // the request is answered
 }
 
 // end ends the context after the answer. A child may still be there: net/http cancels the one of a request to a webhook a
 // little after its answer was read. Package context panics if Err returns nil for it.
 func (d *deadline) end() {
 	d.ended.Store(true)
-	if d.cancel != nil {
-		d.cancel()
+	if t := d.timed.Load(); t != nil {
+		t.cancel()
 	}
 }
 
 func (d *deadline) wait() context.Context {
-	d.once.Do(func() { d.timed, d.cancel = context.WithDeadline(d.Context, d.at) })
-	return d.timed
+	if t := d.timed.Load(); t != nil {
+		return t.Context
+	}
+	var t timed
+	t.Context, t.cancel = context.WithDeadline(d.Context, d.at)
+	if !d.timed.CompareAndSwap(nil, &t) {
+		t.cancel() // another goroutine was first
+	}
+	return d.timed.Load().Context
 }
 
 // Deadline returns the deadline of the request.

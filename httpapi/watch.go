@@ -238,10 +238,13 @@ func (c *call) frame(ev registry.ItemEvent) (*frame, error) {
 
 // appendEvent appends the frame of an event.
 func (c *call) appendEvent(dst []byte, ev registry.ItemEvent) ([]byte, error) {
-	// The bookmark after the initial events needs its metadata for the annotation.
-	c.table.keepObject = ev.Type == watch.Bookmark && ev.InitialEnd
+	if c.table != nil { // the bookmark after the initial events needs its metadata for the annotation
+		c.table.keepObject = ev.Type == watch.Bookmark && ev.InitialEnd
+	}
 	dst, err := c.appendFrame(dst, ev.Type, func(dst []byte) ([]byte, error) { return c.appendItem(dst, ev.Item) })
-	c.table.noColumns = true // only the first event has them
+	if c.table != nil {
+		c.table.noColumns = true // only the first event has them
+	}
 	return dst, err
 }
 

@@ -187,11 +187,12 @@ func (c *call) writeOptions() kinds.WriteOptions {
 
 // request describes the write to the registry.
 func (c *call) request(o kinds.WriteOptions) registry.Request {
-	c.options = o
+	b := c.buffers()
+	b.options = o
 	req := registry.Request{
 		Namespace: c.namespace, Name: c.name, Version: c.version,
 		DryRun: len(o.DryRun) > 0, FieldManager: c.managerOf(o.FieldManager), Warn: c.warn,
-		Sub: c.sub, Options: &c.options,
+		Sub: c.sub, Options: &b.options,
 	}
 	if c.api.authorize != nil {
 		req.MayCreate = c.mayCreate

@@ -373,7 +373,9 @@ func (v Value) IsSame(o Value) bool {
 }
 
 // IsSameList reports whether two values are lists in objects of one type and are equal.
-func (v Value) IsSameList(o Value) bool { return v.list != nil && v.list == o.list && v.list.equal(v.at, o.at) }
+func (v Value) IsSameList(o Value) bool {
+	return v.list != nil && v.list == o.list && v.list.equal(v.at, o.at)
+}
 
 // hasEmpty reports whether a value has a list or map in it that is empty and not nil.
 func (t *Type) hasEmpty(p unsafe.Pointer) bool {
