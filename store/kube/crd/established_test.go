@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"net/http"
 	"runtime"
+	"slices"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -68,6 +70,8 @@ func TestInstalledDefinitionsAreLikeCreatedOnes(t *testing.T) {
 				for i := range got.ManagedFields {
 					got.ManagedFields[i].Time = nil
 				}
+				// Entries are in the order of their times, and the second may end between two writes.
+				slices.SortFunc(got.ManagedFields, func(a, b metav1.ManagedFieldsEntry) int { return strings.Compare(a.Manager, b.Manager) })
 				for i := range got.Status.Conditions {
 					got.Status.Conditions[i].LastTransitionTime = metav1.Time{}
 				}
