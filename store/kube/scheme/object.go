@@ -32,11 +32,6 @@ func valueOrNil(o kinds.Object) runtime.Object {
 	return valueOf(o)
 }
 
-// valuesOf returns the function on objects that calls f with values of the Go type.
-func valuesOf[T any](f func(obj *T)) func(kinds.Object) {
-	return func(o kinds.Object) { f(value[T](o)) }
-}
-
 // value returns an object as a value of the Go type T.
 func value[T any](o kinds.Object) *T { return o.(*codec.Box).Value().(*T) }
 
