@@ -7,9 +7,9 @@
 // # Built-in kinds
 //
 // [Kinds] returns the kinds that a kube-apiserver 1.36 serves by default and that the scheme has. Lease, LeaseCandidate and
-// Endpoints are kinds of the root module; package crd has CustomResourceDefinition. Objects are read and written in JSON and
-// protobuf by the types and decoders of Kubernetes' modules, so members and errors are those of the k8s.io/api that the program
-// links, which may know more members than 1.36. Defaults, list types, merge keys, selectable fields, generations, name rules,
+// Endpoints are kinds of the root module; package crd has CustomResourceDefinition. An object is a value of its Go type of k8s.io/api
+// from the body of a request to the watcher, so its members, and the errors about them, are of the version that the program links,
+// which may know more members than 1.36. Defaults, list types, merge keys, selectable fields, generations, name rules,
 // columns and subresources are a real server's.
 //
 // What a real server does by other means than the type and its strategy is not done:
@@ -26,9 +26,6 @@
 //     them, and makes evictions obey PodDisruptionBudgets.
 //   - Not served are ComponentStatus, the resource bindings (pods/binding is served), and proxy. log, exec, attach and portforward
 //     are not in discovery; a Pod without a node gets upstream's answers, and one with a node 404.
-//
-// A refusal of an empty list or map shows it as null where only an update is refused, as of the parameters of a StorageClass; a
-// real server shows [] or {}.
 //
 // Built-in kinds are made once per process and shared by all servers: 31 ms for the first one (BenchmarkFirstStart, two cores),
 // 0.1 ms for each further server. A test binary with client-go's scheme, httpapi and this package has 43 MB.
