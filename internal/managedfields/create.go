@@ -28,9 +28,14 @@ func (k *FieldManager) created(version int, obj Object, manager string, now time
 			return nil, false
 		}
 	}
-	return []meta.ManagedFieldsEntry{{
-		Manager: id.Manager, Operation: id.Operation, APIVersion: id.APIVersion, Time: new(meta.NewTime(now)), FieldsType: "FieldsV1", FieldsV1: p.encoded,
-	}}, true
+	made := &struct { // one block of memory
+		entries [1]meta.ManagedFieldsEntry
+		time    meta.Time
+	}{time: meta.NewTime(now)}
+	made.entries[0] = meta.ManagedFieldsEntry{
+		Manager: id.Manager, Operation: id.Operation, APIVersion: id.APIVersion, Time: &made.time, FieldsType: "FieldsV1", FieldsV1: p.encoded,
+	}
+	return made.entries[:], true
 }
 
 // appendCreated appends the nodes, in FieldsV1, of the members of v that empty lacks or has with
