@@ -145,6 +145,9 @@ func TestLibrary(t *testing.T) {
 	assert.Equal(t, `{"metadata":{"name":"a","labels":{"k":"w"}},"spec":{"always":null,"data":{"a":""},"ports":[{"number":1}],"sizes":{"s":"xx"},"size":"xxx",`+
 		`"since":"2026-01-02T03:04:05Z","next":{"always":null,"size":"x"}}}`, string(got))
 	assert.False(t, typ.HasProto())
+	ours := MustCompile(reflect.TypeFor[meta.ObjectMeta](), "v1")
+	m := &meta.ObjectMeta{Name: "a", OwnerReferences: []meta.OwnerReference{{Kind: "K"}}}
+	assert.Equal(t, ours.AppendProto(nil, m), typ.Field("metadata").Type.AppendProto(nil, m), "metadata alone has a message")
 
 	assert.Same(t, b, typ.Box(b).Value())
 	assert.PanicsWithValue(t, "codec: got *codec.port, want a non-nil *codec.box", func() { typ.Box(&port{}) })

@@ -437,7 +437,7 @@ func (c *compiler) compileStruct(t *Type, s *schema.Schema) {
 // addFields adds the fields of goType, which is at an offset in t, and the fields of
 // its inlined structs.
 func (c *compiler) addFields(t *Type, goType reflect.Type, offset uintptr, s *schema.Schema) {
-	depth, fields := len(c.path), make([]Field, goType.NumField())
+	depth, fields, ours := len(c.path), make([]Field, goType.NumField()), goType.PkgPath() == reflect.TypeFor[meta.UID]().PkgPath()
 	defer func() { c.path = c.path[:depth] }()
 	for i := range fields {
 		sf := goType.Field(i)
@@ -473,6 +473,9 @@ func (c *compiler) addFields(t *Type, goType reflect.Type, offset uintptr, s *sc
 		}
 		if f.onWire = sf.IsExported() && tag != "-"; f.onWire {
 			c.readTags(f, sf, name, options)
+			if c.lib == nil || ours { // other types of a Library have messages of their own
+				c.setNumber(f, sf.Tag.Get("protobuf"))
+			}
 			c.describe(f, property)
 		} else {
 			f.OmitEmpty = true // so that nil and empty are the same
@@ -520,13 +523,12 @@ func (c *compiler) readTags(f *Field, sf reflect.StructField, name, options stri
 			f.ListMapKeys = strings.Split(keys, ",")
 		}
 	}
-	c.setNumber(f, sf.Tag.Get("protobuf"))
 }
 
 // setNumber reads a protobuf tag: a bare number, or the form of the Kubernetes
 // code generators ("bytes,1,opt,name=…").
 func (c *compiler) setNumber(f *Field, tag string) {
-	if tag == "" || tag == "-" || c.lib != nil {
+	if tag == "" || tag == "-" {
 		return
 	}
 	elem := cmp.Or(f.Type.Elem, f.Type)
