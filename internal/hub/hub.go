@@ -181,7 +181,7 @@ func (h *Hub[P]) Losses() int {
 	return s.losses
 }
 
-// Signal wakes all readers, and those who wait for the next change.
+// Signal wakes all readers, and closes the channel that Head has returned.
 func (h *Hub[P]) Signal() {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -46,8 +46,8 @@ func (k *Kind) Origin() *Kind {
 // OwnVersion returns the index of the version that the Go API and clients see: the one of an alias, else the stored one.
 func (k *Kind) OwnVersion() int { return k.own }
 
-// Given returns an object of a caller, a pointer to a struct, as the packages of this module take it. It panics for another type than
-// the one of the own version.
+// Given returns an object of a caller, a pointer to a struct, as the packages of this module take it. It panics unless the object has
+// the Go type of the version that OwnVersion returns.
 func (k *Kind) Given(obj any) Object {
 	if o, ok := obj.(Object); ok {
 		return o

@@ -9,8 +9,8 @@ import (
 	"github.com/kubecoord/kubecoord/store/kube/internal/controlplane"
 )
 
-// authenticator returns the user of a request: the one of the transport, or by the flags. The test itself, by the Transport, the URL or
-// the Kubeconfig of apitest, may do everything.
+// authenticator returns the function that finds the user of a request: the user that a transport of AddUser has set, or else the user
+// by the flags. The test itself, by the Transport, the URL or the Kubeconfig of apitest, may do everything.
 func authenticator(flags controlplane.Authentication) (httpapi.Authenticator, error) {
 	byFlags, err := flags.Authenticator()
 	if err != nil {

@@ -62,8 +62,8 @@ type message interface {
 	Unmarshal(data []byte) error
 }
 
-// TestObjectsAreHandledAsByTheirLibrary: JSON, protobuf, trees and copies of an object are the ones of encoding/json, its own
-// methods, the converter of apimachinery and DeepCopy.
+// TestObjectsAreHandledAsByTheirLibrary: the JSON of an object is what encoding/json writes, its message what its own methods write, its
+// tree what the converter of apimachinery makes, and its copy equals the result of DeepCopy.
 func TestObjectsAreHandledAsByTheirLibrary(t *testing.T) {
 	everyType(t, func(t *testing.T, o *objectType, _ *schema.Schema) {
 		for _, obj := range append(randomObjects(o, 10), valueOf(o.new())) {

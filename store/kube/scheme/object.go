@@ -33,7 +33,7 @@ func valueOrNil(o kinds.Object) runtime.Object {
 }
 
 // value returns an object as a value of the Go type T.
-func value[T any](o kinds.Object) *T { return o.(*codec.Box).Value().(*T) }
+func value[T any](o kinds.Object) *T { return kinds.ValueOf[T](o) }
 
 // copyOf returns an object of its own with the value of an object.
 func (t *objectType) copyOf(o kinds.Object) runtime.Object {

@@ -6,7 +6,7 @@ import (
 	"github.com/kubecoord/kubecoord/httpapi"
 )
 
-// Authentication are the flags that say who clients are.
+// Authentication has the flags by which a server finds the user of a request.
 type Authentication struct {
 	// ClientCAFile and TokenFile are --client-ca-file and --token-auth-file, or "".
 	ClientCAFile, TokenFile string

@@ -55,11 +55,12 @@ func wire(k *kinds.Kind, version int, o kinds.Object) runtime.Object {
 	if o == nil {
 		return nil
 	}
-	if b, ok := k.Wire(o, version).(*codec.Box); ok {
+	o = k.Wire(o, version)
+	if b, ok := o.(*codec.Box); ok {
 		return b.Value().(runtime.Object)
 	}
 	out := empty(k, version)
-	if err := fill(out, document(k, version, k.Wire(o, version))); err != nil {
+	if err := fill(out, document(k, version, o)); err != nil {
 		// The Go type of the library has all members of the stored form, so this is a mistake of this module.
 		panic(fmt.Sprintf("admission: %s %s/%s: %v", k.GroupResource(), o.GetObjectMeta().Namespace, o.GetObjectMeta().Name, err))
 	}
