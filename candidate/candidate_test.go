@@ -23,7 +23,7 @@ const (
 func TestKindServesTheOldVersionsToo(t *testing.T) {
 	assert.Same(t, Kind(), Kind())
 	var names []string
-	for _, v := range registry.New(registry.Options{}).Resource(Kind().Registered()).Info().Versions {
+	for _, v := range registry.New(registry.Options{}).Resource(kinds.Of(Kind())).Info().Versions {
 		names = append(names, v.Name)
 		assert.Contains(t, v.Deprecated, "coordination.k8s.io/"+v.Name+" LeaseCandidate is deprecated in v1.3")
 	}
@@ -32,7 +32,7 @@ func TestKindServesTheOldVersionsToo(t *testing.T) {
 
 // As in discovery, OpenAPI and the keys of a real server.
 func TestKindIsThatOfARealServer(t *testing.T) {
-	info := Kind().Registered().Info()
+	info, all := Kind().Info(), kinds.Of(Kind()).Columns(0)
 	assert.Equal(t, []string{"coordination.k8s.io", "LeaseCandidate", "leasecandidates", "leasecandidate", "leasecandidates"},
 		[]string{info.Group, info.Kind, info.Plural, info.Singular, info.StoragePrefix})
 	assert.True(t, info.Native)
@@ -42,18 +42,18 @@ func TestKindIsThatOfARealServer(t *testing.T) {
 		versions = append(versions, v.Name, v.Deprecated)
 	}
 	assert.Equal(t, []string{"v1beta1", "coordination.k8s.io/v1beta1 LeaseCandidate is deprecated in v1.36+, unavailable in v1.39+", "v1alpha2", "coordination.k8s.io/v1alpha2 LeaseCandidate is deprecated in v1.35+, unavailable in v1.38+", "v1alpha1", "coordination.k8s.io/v1alpha1 LeaseCandidate is deprecated in v1.34+, unavailable in v1.37+"}, versions)
-	for _, c := range info.Columns[1 : len(info.Columns)-1] {
+	for _, c := range all[1 : len(all)-1] {
 		columns = append(columns, c.Name, c.Type, c.Description)
 	}
 	assert.Equal(t, []string{"LeaseName", "string", "Name of the lease that the candidate would hold.", "BinaryVersion", "string", "", "EmulationVersion", "string", ""}, columns)
 }
 
 func TestColumns(t *testing.T) {
-	r := registry.New(registry.Options{}).Resource(Kind().Registered())
+	r := registry.New(registry.Options{}).Resource(kinds.Of(Kind()))
 	it, err := r.Create(t.Context(), &LeaseCandidate{ObjectMeta: meta.ObjectMeta{Namespace: "ns", Name: "a"}, Spec: valid()}, registry.Request{Namespace: "ns"})
 	require.NoError(t, err)
 	var names []string
-	for _, column := range r.Info().Columns {
+	for _, column := range r.Columns(0) {
 		names = append(names, column.Name)
 	}
 	assert.Equal(t, []string{"Name", "LeaseName", "BinaryVersion", "EmulationVersion", "Age"}, names)
@@ -92,7 +92,7 @@ func TestV1alpha1ConvertsThereAndBack(t *testing.T) {
 }
 
 func TestV1alpha1SharesNoMemoryWithTheStoredObject(t *testing.T) {
-	r := store.New(store.Options{}).Registry().Resource(Kind().Registered())
+	r := store.New(store.Options{}).Registry().Resource(kinds.Of(Kind()))
 	it, err := r.Create(t.Context(), &LeaseCandidate{
 		ObjectMeta: meta.ObjectMeta{Name: "a", Labels: map[string]string{"k": "v"}},
 		Spec: LeaseCandidateSpec{
@@ -192,7 +192,7 @@ func TestStoreKeepsTheList(t *testing.T) {
 const alpha1 = 2
 
 func TestVersionsSeeEachOthersWrites(t *testing.T) {
-	r := store.New(store.Options{}).Registry().Resource(Kind().Registered())
+	r := store.New(store.Options{}).Registry().Resource(kinds.Of(Kind()))
 	put := func(list ...lease.CoordinatedLeaseStrategy) *registry.Item {
 		t.Helper()
 		req := registry.Request{Namespace: "ns", Name: "a", Version: alpha1}

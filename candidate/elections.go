@@ -84,9 +84,9 @@ func (s *elections) apply(changes []registry.ObjectChange, relist bool, err erro
 	for _, c := range changes {
 		switch {
 		case c.Version <= s.listed:
-		case c.Resource.Kind == Kind().Registered():
+		case c.Resource.Kind == kinds.Of(Kind()):
 			s.changeCandidate(c)
-		case c.Resource.Kind == lease.Kind().Registered():
+		case c.Resource.Kind == kinds.Of(lease.Kind()):
 			s.changeLease(c)
 		}
 	}
@@ -95,7 +95,7 @@ func (s *elections) apply(changes []registry.ObjectChange, relist bool, err erro
 
 // relist applies the whole state.
 func (s *elections) relist() error {
-	listed, version, err := s.list(Kind().Registered(), func(it *registry.Item) { s.applyCandidate(it.Wire(0).(*LeaseCandidate)) })
+	listed, version, err := s.list(kinds.Of(Kind()), func(it *registry.Item) { s.applyCandidate(it.Wire(0).(*LeaseCandidate)) })
 	if err != nil {
 		return err
 	}
@@ -105,7 +105,7 @@ func (s *elections) relist() error {
 		}
 	}
 	s.listed = version
-	listed, _, err = s.list(lease.Kind().Registered(), s.applyLease)
+	listed, _, err = s.list(kinds.Of(lease.Kind()), s.applyLease)
 	for p, e := range s.byLease {
 		if !listed[p] { // it was deleted
 			e.lookUp()

@@ -13,6 +13,7 @@ import (
 	"github.com/kubecoord/kubecoord/internal/kinds"
 	"github.com/kubecoord/kubecoord/store"
 	"github.com/kubecoord/kubecoord/store/field"
+	"github.com/kubecoord/kubecoord/store/kind"
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
@@ -57,7 +58,7 @@ func newReportServer(t testing.TB, change ...func(*httpapi.Options)) *server {
 		}}},
 	})
 	require.NoError(t, err)
-	opts := httpapi.Options{Kinds: []store.AnyKind{kindOf{k}, kindOf{k.Aliases()[0]}}}
+	opts := httpapi.Options{Kinds: []kind.Kind{k, k.Aliases()[0]}}
 	for _, f := range change {
 		f(&opts)
 	}

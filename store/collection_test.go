@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/kubecoord/kubecoord/internal/kinds"
 	"github.com/kubecoord/kubecoord/internal/registry"
 	testengine "github.com/kubecoord/kubecoord/internal/test/engine"
 	"github.com/kubecoord/kubecoord/lease"
@@ -111,7 +112,7 @@ func TestAllIsTheStateOfTheCall(t *testing.T) {
 }
 
 func TestErrorOfAllIsItsLastElement(t *testing.T) {
-	st, err := registry.Open(registry.Options{}, testengine.New(1000), lease.Kind().Registered())
+	st, err := registry.Open(registry.Options{}, testengine.New(1000), kinds.Of(lease.Kind()))
 	require.NoError(t, err)
 	st.Close()
 	var errs []error

@@ -19,7 +19,7 @@ func TestObjectsThatAServerSent(t *testing.T) {
 		`{"kind":"Lease","apiVersion":"coordination.k8s.io/v1","metadata":{"name":"x"},"new":1}`: "",
 		`{"kind":"Status","apiVersion":"v1","metadata":{}}`:                                      `got kind "Status" of "v1", want "Lease" of "coordination.k8s.io/v1"`,
 	} {
-		o, err := lease.Kind().Registered().ReadWireJSON([]byte(text))
+		o, err := kinds.Of(lease.Kind()).ReadWireJSON([]byte(text))
 		if want != "" {
 			assert.EqualError(t, err, want)
 			continue
@@ -31,8 +31,8 @@ func TestObjectsThatAServerSent(t *testing.T) {
 
 func TestBodies(t *testing.T) {
 	const cannot = `Lease in version "v1" cannot be handled as a Lease: `
-	kind := lease.Kind().Registered()
-	scheme := kinds.NewScheme(kind, endpoints.Kind().Registered())
+	kind := kinds.Of(lease.Kind())
+	scheme := kinds.NewScheme(kind, kinds.Of(endpoints.Kind()))
 	for name, row := range map[string]struct {
 		body     string
 		format   kinds.Format

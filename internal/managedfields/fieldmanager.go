@@ -12,10 +12,7 @@ import (
 )
 
 // Object is an object whose fields have owners.
-type Object interface {
-	GetTypeMeta() *meta.TypeMeta
-	GetObjectMeta() *meta.ObjectMeta
-}
+type Object = meta.Object
 
 // FieldManager computes the managedFields of the objects of a kind. It must not be changed after its first
 // use, and may then be used from any goroutine.

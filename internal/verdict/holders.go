@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/kubecoord/kubecoord/internal/kinds"
 	"github.com/kubecoord/kubecoord/lease"
 )
 
@@ -30,7 +31,7 @@ func (v *examiner) findTwoHolders() {
 	}
 }
 
-func (c *change) isLease() bool { return c.Resource.Kind == lease.Kind().Registered() }
+func (c *change) isLease() bool { return c.Resource.Kind == kinds.Of(lease.Kind()) }
 
 // leaseAfter returns the Lease after a change, or nil if it was deleted.
 func leaseAfter(c *change) *lease.Lease {

@@ -20,6 +20,7 @@ import (
 	"github.com/kubecoord/kubecoord/internal/registry"
 	"github.com/kubecoord/kubecoord/lease"
 	"github.com/kubecoord/kubecoord/store"
+	"github.com/kubecoord/kubecoord/store/kind"
 )
 
 // Options configures a store on etcd. The zero value is ready for use.
@@ -46,7 +47,7 @@ type Options struct {
 //
 // Open waits until the store can be read, or ctx ends. An error says what is wrong and what
 // to do; it is the same for each of the replicas.
-func Open(ctx context.Context, c clientv3.Config, prefix string, o Options, kinds ...store.AnyKind) (*store.Store, error) {
+func Open(ctx context.Context, c clientv3.Config, prefix string, o Options, kinds ...kind.Kind) (*store.Store, error) {
 	client, err := Dial(c)
 	if err != nil {
 		return nil, err
@@ -56,19 +57,19 @@ func Open(ctx context.Context, c clientv3.Config, prefix string, o Options, kind
 
 // OpenClient is like Open, with a client of the caller, who closes it after the store. The
 // client of a member.Member needs no connection.
-func OpenClient(ctx context.Context, client *clientv3.Client, prefix string, o Options, kinds ...store.AnyKind) (*store.Store, error) {
+func OpenClient(ctx context.Context, client *clientv3.Client, prefix string, o Options, kinds ...kind.Kind) (*store.Store, error) {
 	return open(ctx, client, func() {}, prefix, o, kinds)
 }
 
-func open(ctx context.Context, client *clientv3.Client, closing func(), prefix string, o Options, others []store.AnyKind) (_ *store.Store, err error) {
+func open(ctx context.Context, client *clientv3.Client, closing func(), prefix string, o Options, others []kind.Kind) (_ *store.Store, err error) {
 	clean, err := cleanPrefix(prefix)
 	if err != nil {
 		closing()
 		return nil, err
 	}
-	all := []*kinds.Kind{lease.Kind().Registered(), candidate.Kind().Registered(), endpoints.Kind().Registered()}
+	all := []*kinds.Kind{kinds.Of(lease.Kind()), kinds.Of(candidate.Kind()), kinds.Of(endpoints.Kind())}
 	for _, k := range others {
-		all = append(all, k.Registered())
+		all = append(all, kinds.Of(k))
 	}
 	e := newEtcd(client, clean, o)
 	e.closing = closing

@@ -2,12 +2,12 @@ package kube_test
 
 import (
 	"github.com/kubecoord/kubecoord/internal/kinds"
-	"github.com/kubecoord/kubecoord/store"
+	"github.com/kubecoord/kubecoord/store/kind"
 )
 
-func registeredOf(all []store.AnyKind) (out []*kinds.Kind) {
+func registeredOf(all []kind.Kind) (out []*kinds.Kind) {
 	for _, k := range all {
-		out = append(out, k.Registered())
+		out = append(out, kinds.Of(k))
 	}
 	return out
 }

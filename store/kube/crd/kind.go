@@ -16,20 +16,17 @@ import (
 	"github.com/kubecoord/kubecoord/store/schema"
 )
 
-// kind is the kind of a definition.
-type kind struct {
-	kind *kinds.Kind
-	crd  *apiextensionsv1.CustomResourceDefinition
+// definedKind is the kind of a definition.
+type definedKind struct {
+	*kinds.Kind
+	crd *apiextensionsv1.CustomResourceDefinition
 	// shared is the kind of all APIs of the process that this kind of one API stands for, or nil.
-	shared *kind
+	shared *definedKind
 }
-
-// Registered returns the untyped kind.
-func (k *kind) Registered() *kinds.Kind { return k.kind }
 
 // kindOf returns the kind of a definition that was validated. Its names are the accepted ones. A webhook that converts its
 // objects is called through calls.
-func kindOf(crd *apiextensionsv1.CustomResourceDefinition, calls *webhooks.Calls) (*kind, error) {
+func kindOf(crd *apiextensionsv1.CustomResourceDefinition, calls *webhooks.Calls) (*definedKind, error) {
 	names := crd.Status.AcceptedNames
 	d := kinds.Descriptor{
 		Group: crd.Spec.Group, Name: names.Kind, Plural: names.Plural, Singular: names.Singular,
@@ -74,7 +71,7 @@ func kindOf(crd *apiextensionsv1.CustomResourceDefinition, calls *webhooks.Calls
 	if err != nil {
 		return nil, err
 	}
-	whole := &kind{kind: k, crd: crd}
+	whole := &definedKind{Kind: k, crd: crd}
 	for i, v := range compiledVersions {
 		v.kind, v.whole, v.index = k, whole, i
 	}
@@ -111,8 +108,8 @@ type crVersion struct {
 	structural *structuralschema.Structural
 	rules      func() *rules // compiled by the first call
 	kind       *kinds.Kind
-	whole      *kind // keeps it alive as long as kind, so that its definition finds it; see madeKinds
-	index      int   // of the version in the kind
+	whole      *definedKind // keeps it alive as long as kind, so that its definition finds it; see madeKinds
+	index      int          // of the version in the kind
 }
 
 func newVersion(crd *apiextensionsv1.CustomResourceDefinition, of *apiextensionsv1.CustomResourceDefinitionVersion) (*crVersion, error) {

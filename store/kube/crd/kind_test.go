@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/kubecoord/kubecoord/internal/kinds"
 	"github.com/kubecoord/kubecoord/store"
 )
 
@@ -130,7 +131,7 @@ func TestRowOfATableReadsTheObjectOnce(t *testing.T) {
 		o.Labels[fmt.Sprint("label-", i)] = "v"
 	}
 	text := strings.Replace(definition(`{type: object, properties: {a: {type: string}}}`), "storage: true,", "storage: true, additionalPrinterColumns: ["+cols.String()+"],", 1)
-	k := parse(t, text)[0].Registered()
+	k := kinds.Of(parse(t, text)[0])
 	row := k.Cells(o, 0, time.Time{})
 	require.Len(t, row, 1+columns)
 	assert.Equal(t, []any{"t", "x", "<invalid>"}, row[:3])

@@ -22,6 +22,7 @@ import (
 	"github.com/kubecoord/kubecoord/store"
 	"github.com/kubecoord/kubecoord/store/clock"
 	"github.com/kubecoord/kubecoord/store/fixture"
+	"github.com/kubecoord/kubecoord/store/kind"
 	"github.com/kubecoord/kubecoord/store/kube/crd"
 	"github.com/kubecoord/kubecoord/store/meta"
 	"github.com/kubecoord/kubecoord/watch"
@@ -139,7 +140,7 @@ func TestBuiltInKindsStayInAStoreOnABackend(t *testing.T) {
 		open := func() *server {
 			var all []*kinds.Kind
 			for _, k := range append(httpapi.Kinds(), crd.Definitions()) {
-				all = append(all, k.Registered())
+				all = append(all, kinds.Of(k))
 			}
 			st, err := registry.Open(registry.Options{}, e, all...)
 			require.NoError(t, err)
@@ -244,7 +245,7 @@ func TestDefinitionsThatComeAtOnceDoNotShareANameInTheGroup(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		st := newStore(t, store.Options{})
 		text := textOf(widgets + "\n---\n" + strings.NewReplacer("widgets.example.com", "things.example.com", "plural: widgets", "plural: things").Replace(widgets))
-		require.NoError(t, fixture.Load(t.Context(), st, fixture.Options{Kinds: []store.AnyKind{crd.Definitions()}}, text))
+		require.NoError(t, fixture.Load(t.Context(), st, fixture.Options{Kinds: []kind.Kind{crd.Definitions()}}, text))
 		s := live(t, st)
 		synctest.Wait()
 		var accepted []string
@@ -436,7 +437,7 @@ func TestTheDefinitionsOfAGroupCostNoMoreThanThoseOfOthers(t *testing.T) {
 			for i := range n {
 				all = append(all, defining(fmt.Sprintf("kind%ds", i), group(i), fmt.Sprintf("Kind%d", i), "Cluster"))
 			}
-			require.NoError(t, fixture.Load(t.Context(), st, fixture.Options{Kinds: []store.AnyKind{crd.Definitions()}}, textOf(strings.Join(all, "\n---\n"))))
+			require.NoError(t, fixture.Load(t.Context(), st, fixture.Options{Kinds: []kind.Kind{crd.Definitions()}}, textOf(strings.Join(all, "\n---\n"))))
 			before, version := clk.asked.Load(), versionOf(t, st)
 			s := live(t, st)
 			synctest.Wait()

@@ -62,7 +62,7 @@ func hasWebhook(crd *apiextensionsv1.CustomResourceDefinition) bool {
 
 // own returns the kind that serves a definition: the shared kind k, or one whose webhook is called as the webhooks of this API
 // are. That is old if it was made of k, also for an API that this one is a fork of, because a new one would end watches.
-func (c *controller) own(k, old *kind) (*kind, error) {
+func (c *controller) own(k, old *definedKind) (*definedKind, error) {
 	if !hasWebhook(k.crd) {
 		return k, nil
 	}

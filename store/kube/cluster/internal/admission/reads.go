@@ -11,6 +11,7 @@ import (
 	"github.com/kubecoord/kubecoord/httpapi"
 	"github.com/kubecoord/kubecoord/internal/kinds"
 	"github.com/kubecoord/kubecoord/internal/registry"
+	"github.com/kubecoord/kubecoord/store/kind"
 	"github.com/kubecoord/kubecoord/store/kube/cluster/internal/typed"
 )
 
@@ -19,18 +20,17 @@ type objects struct{ api *httpapi.API }
 
 // resource returns the collection of a resource and the index of a version, or nil if the API does not serve it.
 func (o *objects) resource(gvr schema.GroupVersionResource) (*registry.Resource, int) {
-	return o.find(gvr.Group, gvr.Version, func(i *kinds.Info) bool { return i.Plural == gvr.Resource })
+	return o.find(gvr.Group, gvr.Version, func(i *kind.Info) bool { return i.Plural == gvr.Resource })
 }
 
 // find returns the collection of the first kind in a group that wanted accepts, and the index of a version of it, or nil.
-func (o *objects) find(group, version string, wanted func(*kinds.Info) bool) (*registry.Resource, int) {
+func (o *objects) find(group, version string, wanted func(*kind.Info) bool) (*registry.Resource, int) {
 	for _, k := range o.api.Kinds() {
-		kind := k.Registered()
-		if info := kind.Info(); info.Group != group || !wanted(info) {
+		if info := k.Info(); info.Group != group || !wanted(info) {
 			continue
 		}
-		v := slices.IndexFunc(kind.Info().Versions, func(v kinds.VersionInfo) bool { return v.Name == version && !v.Unserved })
-		r, err := o.api.Store().Registry().Find(kind)
+		v := slices.IndexFunc(k.Info().Versions, func(v kind.VersionInfo) bool { return v.Name == version && !v.Unserved })
+		r, err := o.api.Store().Registry().Find(kinds.Of(k))
 		if v < 0 || err != nil {
 			return nil, 0
 		}
