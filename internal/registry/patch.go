@@ -1,6 +1,7 @@
 package registry
 
 import (
+	"context"
 	"errors"
 
 	"github.com/kubecoord/kubecoord/internal/kinds"
@@ -26,18 +27,18 @@ type Patch struct {
 	Scheme *kinds.Scheme
 }
 
-func (c Patch) plan(r *Resource, current *Item, req Request) (w write, err error) {
+func (c Patch) plan(ctx context.Context, r *Resource, current *Item, req Request) (w write, err error) {
 	if current == nil {
 		return w, r.NotFound(req.Name)
 	}
-	o, err := c.next(r, current, &req)
+	o, err := c.next(ctx, r, current, &req)
 	if err != nil {
 		return w, err
 	}
-	return r.replace(current, o, &req, false)
+	return r.replace(ctx, current, o, &req, false)
 }
 
-func (c Patch) next(r *Resource, current *Item, req *Request) (o kinds.Object, err error) {
+func (c Patch) next(ctx context.Context, r *Resource, current *Item, req *Request) (o kinds.Object, err error) {
 	t := kinds.Target{Kind: r.Kind, Version: req.Version}
 	o, ok := c.mergeOrdinary(t, current)
 	if !ok {
@@ -55,7 +56,7 @@ func (c Patch) next(r *Resource, current *Item, req *Request) (o kinds.Object, e
 	if err := r.updateManagers(o, current, req, r.st.now()); err != nil {
 		return nil, err
 	}
-	if o, err = r.admit(o, current, req); err != nil {
+	if o, err = r.admit(ctx, o, current, req); err != nil {
 		return nil, err
 	}
 	r.dedupOwners(o.GetObjectMeta(), req, afterAdmission)

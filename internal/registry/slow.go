@@ -1,6 +1,8 @@
 package registry
 
 import (
+	"context"
+
 	"github.com/kubecoord/kubecoord/internal/kinds"
 	"github.com/kubecoord/kubecoord/store/field"
 )
@@ -11,12 +13,12 @@ const maxSlow = 4
 // validate returns the problems of a write; old is nil on a create. A validation that may take long, such as of a definition with
 // many CEL rules, cannot be cancelled. It runs in a goroutine, which the request leaves at its end, as in a real server. The error
 // is that end. Close of the store waits for the goroutines, and keeps their places.
-func (r *Resource) validate(req *Request, o, old kinds.Object) (field.Errors, error) {
+func (r *Resource) validate(ctx context.Context, req *Request, o, old kinds.Object) (field.Errors, error) {
 	k, version, sub := r.Kind, req.Version, req.Sub // the goroutine must not move req to the heap
 	if !k.ValidatesSlowly() {
 		return problems(k, version, sub, o, old), nil
 	}
-	st, ctx := r.st, req.asking.ctx
+	st := r.st
 	select {
 	case <-ctx.Done():
 		return nil, ctx.Err()

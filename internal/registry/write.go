@@ -81,7 +81,7 @@ func (r *Resource) Create(ctx context.Context, o kinds.Object, req Request) (*It
 	}
 	req.Name = m.Name
 	r.asks(ctx, &req)
-	o, err := r.admit(o, nil, &req)
+	o, err := r.admit(ctx, o, nil, &req)
 	if err != nil {
 		return nil, err
 	}
@@ -116,7 +116,7 @@ func (r *Resource) answer(ctx context.Context, o kinds.Object, req *Request) (*I
 	if errs := r.Kind.ValidateContent(req.Version, o); len(errs) > 0 {
 		return nil, errs.Status(meta.GroupKind{Group: r.Info().Group}, "")
 	}
-	if err := r.mayWrite(o, nil, req); err != nil {
+	if err := r.mayWrite(ctx, o, nil, req); err != nil {
 		return nil, err
 	}
 	r.Kind.PrepareNew(ctx, o)
@@ -128,10 +128,10 @@ func (r *Resource) answer(ctx context.Context, o kinds.Object, req *Request) (*I
 
 // create stores an object with a name.
 func (r *Resource) create(ctx context.Context, o kinds.Object, req *Request) (*Item, error) {
-	if err := r.prepareCreate(o, req); err != nil {
+	if err := r.prepareCreate(ctx, o, req); err != nil {
 		return nil, err
 	}
-	if err := r.mayWrite(o, nil, req); err != nil {
+	if err := r.mayWrite(ctx, o, nil, req); err != nil {
 		return nil, err
 	}
 	m := o.GetObjectMeta()
@@ -183,14 +183,14 @@ func (r *Resource) noUniqueName(name string, taken error) error {
 }
 
 // prepareCreate does steps 2 and 3 of a create.
-func (r *Resource) prepareCreate(o kinds.Object, req *Request) error {
+func (r *Resource) prepareCreate(ctx context.Context, o kinds.Object, req *Request) error {
 	m := o.GetObjectMeta()
 	m.UID = r.newUID()
 	m.CreationTimestamp = meta.NewTime(r.st.now())
 	if !r.Kind.KeepsVersion() {
 		r.Kind.Conform(o)
 	}
-	r.Kind.PrepareNew(req.asking.ctx, o)
+	r.Kind.PrepareNew(ctx, o)
 	if err := MatchNamespace(m, req.Namespace); err != nil {
 		return err
 	}
@@ -200,7 +200,7 @@ func (r *Resource) prepareCreate(o kinds.Object, req *Request) error {
 	if err := r.Kind.CheckWire(o, req.Version); err != nil {
 		return err
 	}
-	errs, err := r.validate(req, o, nil)
+	errs, err := r.validate(ctx, req, o, nil)
 	if err == nil && len(errs) > 0 {
 		err = errs.Status(r.Kind.GroupKind(), m.Name)
 	}
@@ -252,7 +252,7 @@ func (r *Resource) attempt(ctx context.Context, req Request, c Change) (write, e
 				return write{}, err
 			}
 		}
-		w, err := c.plan(r, current, req)
+		w, err := c.plan(ctx, r, current, req)
 		if err == nil && !w.done {
 			w, err = r.st.source.commit(ctx, r, w)
 			lost, isLost := err.(*lostRace)
@@ -308,16 +308,16 @@ type write struct {
 }
 
 // replace does steps 2 to 5 of an update: o is the state after current, which may be nil.
-func (r *Resource) replace(current *Item, o kinds.Object, req *Request, applied bool) (w write, err error) {
+func (r *Resource) replace(ctx context.Context, current *Item, o kinds.Object, req *Request, applied bool) (w write, err error) {
 	if current == nil {
-		return r.createMissing(o, req, applied)
+		return r.createMissing(ctx, o, req, applied)
 	}
-	if o, err = r.prepareUpdate(current, o, req); err != nil {
+	if o, err = r.prepareUpdate(ctx, current, o, req); err != nil {
 		return w, err
 	}
 	m, old := o.GetObjectMeta(), current.meta()
 	managers := ignoreManagerTimes(m, old)
-	if err := r.mayWrite(o, current, req); err != nil {
+	if err := r.mayWrite(ctx, o, current, req); err != nil {
 		return w, err
 	}
 	o, filled, err := r.Kind.Settle(o)
@@ -349,13 +349,13 @@ func (r *Resource) replace(current *Item, o kinds.Object, req *Request, applied 
 }
 
 // createMissing is replace for an update that found no object.
-func (r *Resource) createMissing(o kinds.Object, req *Request, applied bool) (w write, err error) {
+func (r *Resource) createMissing(ctx context.Context, o kinds.Object, req *Request, applied bool) (w write, err error) {
 	m := o.GetObjectMeta()
 	if _, err := parseResourceVersion(m.ResourceVersion); err != nil {
 		return w, err
 	}
 	wipeSystemFields(m)
-	if err := r.prepareCreate(o, req); err != nil {
+	if err := r.prepareCreate(ctx, o, req); err != nil {
 		return w, err
 	}
 	if req.MayCreate != nil {
@@ -363,14 +363,14 @@ func (r *Resource) createMissing(o kinds.Object, req *Request, applied bool) (w 
 			return w, err
 		}
 	}
-	if err := r.mayWrite(o, nil, req); err != nil {
+	if err := r.mayWrite(ctx, o, nil, req); err != nil {
 		return w, err
 	}
 	return r.creation(o, req, applied)
 }
 
 // prepareUpdate does steps 2 and 3 of an update.
-func (r *Resource) prepareUpdate(current *Item, o kinds.Object, req *Request) (kinds.Object, error) {
+func (r *Resource) prepareUpdate(ctx context.Context, current *Item, o kinds.Object, req *Request) (kinds.Object, error) {
 	if !r.Kind.KeepsVersion() {
 		r.Kind.Conform(o)
 	}
@@ -400,7 +400,7 @@ func (r *Resource) prepareUpdate(current *Item, o kinds.Object, req *Request) (k
 	if err := r.Kind.CheckWire(o, req.Version); err != nil {
 		return nil, err
 	}
-	errs, err := r.validate(req, o, current.obj)
+	errs, err := r.validate(ctx, req, o, current.obj)
 	if err == nil && len(errs) > 0 {
 		err = errs.Status(r.Kind.GroupKind(), m.Name)
 	}
