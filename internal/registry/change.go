@@ -43,7 +43,7 @@ func (c Replacement) next(ctx context.Context, r *Resource, current *Item, req *
 	if err := r.checkUID(current, req); err != nil {
 		return nil, err
 	}
-	if err := r.updateManagers(o, current, req, r.st.now()); err != nil {
+	if err := r.updateManagers(ctx, o, current, req, r.st.now()); err != nil {
 		return nil, err
 	}
 	if o, err = r.admit(ctx, o, current, req); err != nil {
@@ -125,10 +125,12 @@ func (c Apply) plan(ctx context.Context, r *Resource, current *Item, req Request
 	return r.replace(ctx, current, o, &req, true)
 }
 
-func (c Apply) next(ctx context.Context, r *Resource, current *Item, req *Request) (kinds.Object, error) {
+func (c Apply) next(ctx context.Context, r *Resource, current *Item, req *Request) (o kinds.Object, err error) {
 	var live kinds.Object
 	if current != nil {
-		live = current.Wire(req.Version)
+		if live, err = current.WireIn(ctx, req.Version); err != nil {
+			return nil, err
+		}
 	}
 	applied, err := r.Kind.Managers(req.Sub).Apply(req.Version, live, c.Config,
 		managedfields.ApplyOptions{Manager: req.FieldManager, Force: c.Force, Now: r.st.now()})
@@ -146,8 +148,10 @@ func (c Apply) next(ctx context.Context, r *Resource, current *Item, req *Reques
 	if err := r.MatchNames(m, *req); err != nil {
 		return nil, err
 	}
-	o, err := r.admit(ctx, kinds.Target{Kind: r.Kind, Version: req.Version}.FromWire(applied), current, req)
-	if err != nil {
+	if o, err = (kinds.Target{Kind: r.Kind, Version: req.Version}).FromWire(ctx, applied); err != nil {
+		return nil, err
+	}
+	if o, err = r.admit(ctx, o, current, req); err != nil {
 		return nil, err
 	}
 	r.dedupOwners(o.GetObjectMeta(), req, afterAdmission)
@@ -175,18 +179,20 @@ const defaultManager = "unknown"
 
 // updateManagers makes the field manager of a write the owner of the fields that it
 // changes. current is the state before, or nil. The error is one of the conversion to that shape.
-func (r *Resource) updateManagers(o kinds.Object, current *Item, req *Request, now time.Time) error {
+func (r *Resource) updateManagers(ctx context.Context, o kinds.Object, current *Item, req *Request, now time.Time) (err error) {
 	d, m := r.Kind, o.GetObjectMeta()
 	manager := cmp.Or(req.FieldManager, defaultManager)
 	var live kinds.Object
 	if current != nil {
-		live = d.Convert(current.obj, 0, req.Version)
-	}
-	if err := d.CheckWire(o, req.Version); err != nil {
-		return err
+		if live, err = d.Convert(ctx, current.obj, 0, req.Version, kinds.Remembered); err != nil {
+			return err
+		}
 	}
 	// Version 0 has the stored form.
-	wire := d.Convert(o, 0, req.Version)
+	wire, err := d.Convert(ctx, o, 0, req.Version, kinds.Remembered)
+	if err != nil {
+		return err
+	}
 	d.Managers(req.Sub).Update(req.Version, live, wire, manager, now)
 	m.ManagedFields = wire.GetObjectMeta().ManagedFields
 	return nil

@@ -67,7 +67,7 @@ func (r *Resource) Body(sub *kinds.Subresource, parent *Item) (*Item, error) {
 // CreateSub answers a create of a body of a subresource. The answer is nil for a Status.
 func (r *Resource) CreateSub(ctx context.Context, req Request, body kinds.Object) (answer *Item, err error) {
 	r.asks(ctx, &req)
-	if err := r.bodies(req.Sub).updateManagers(body, nil, &Request{FieldManager: req.FieldManager, Sub: req.Sub}, r.st.now()); err != nil {
+	if err := r.bodies(req.Sub).updateManagers(ctx, body, nil, &Request{FieldManager: req.FieldManager, Sub: req.Sub}, r.st.now()); err != nil {
 		return nil, err
 	}
 	if body, err = r.admitBody(ctx, body, &req); err != nil {

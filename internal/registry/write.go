@@ -76,7 +76,7 @@ func (r *Resource) Create(ctx context.Context, o kinds.Object, req Request) (*It
 		return nil, err
 	}
 	r.dedupOwners(m, &req, "")
-	if err := r.updateManagers(o, nil, &req, r.st.now()); err != nil {
+	if err := r.updateManagers(ctx, o, nil, &req, r.st.now()); err != nil {
 		return nil, err
 	}
 	req.Name = m.Name
@@ -138,7 +138,7 @@ func (r *Resource) create(ctx context.Context, o kinds.Object, req *Request) (*I
 	if v, err := parseResourceVersion(m.ResourceVersion); err == nil && v != 0 && !req.DryRun {
 		return nil, errors.New("resourceVersion should not be set on objects to be created")
 	}
-	w, err := r.creation(o, req, false)
+	w, err := r.creation(ctx, o, req, false)
 	if err != nil {
 		return nil, err
 	}
@@ -159,8 +159,8 @@ func (r *Resource) create(ctx context.Context, o kinds.Object, req *Request) (*I
 }
 
 // creation returns the write of a new object after steps 2 and 3.
-func (r *Resource) creation(o kinds.Object, req *Request, applied bool) (w write, err error) {
-	o, filled, err := r.Kind.Settle(o)
+func (r *Resource) creation(ctx context.Context, o kinds.Object, req *Request, applied bool) (w write, err error) {
+	o, filled, err := r.Kind.Settle(ctx, o)
 	if err != nil {
 		return w, err
 	}
@@ -195,9 +195,6 @@ func (r *Resource) prepareCreate(ctx context.Context, o kinds.Object, req *Reque
 		return err
 	}
 	if err := (kinds.Target{Kind: r.Kind, Version: req.Version}).CheckType(o); err != nil {
-		return err
-	}
-	if err := r.Kind.CheckWire(o, req.Version); err != nil {
 		return err
 	}
 	errs, err := r.validate(ctx, req, o, nil)
@@ -244,11 +241,8 @@ func (r *Resource) attempt(ctx context.Context, req Request, c Change) (write, e
 			return write{}, err
 		}
 		if current != nil {
-			check := r.Kind.CheckUpdate
-			if _, deletes := c.(deletion); deletes || req.DryRun {
-				check = r.Kind.CheckWireAnew // as upstream, which finds it in storage and not in the watch cache
-			}
-			if err := check(current.obj, req.Version); err != nil {
+			_, deletes := c.(deletion)
+			if err := r.convertBefore(ctx, current, req.Version, deletes || req.DryRun); err != nil {
 				return write{}, err
 			}
 		}
@@ -278,6 +272,20 @@ func (r *Resource) attempt(ctx context.Context, req Request, c Change) (write, e
 		}
 		current, confirmed = have, true
 	}
+}
+
+// convertBefore does the conversions that an update makes of the state before it: to the version of the request, for which the
+// result of an earlier one will do, and back. A deletion and a dry run find the state in storage and not in the watch cache
+// (upstream: apiserver, storage/etcd3, getStateFromObject).
+func (r *Resource) convertBefore(ctx context.Context, current *Item, version int, stored bool) error {
+	if !r.Kind.Remembers(version) {
+		return nil
+	}
+	o, err := r.Kind.Convert(ctx, current.obj, 0, version, kinds.Reuse(!stored))
+	if err == nil && !stored {
+		_, err = r.Kind.Convert(ctx, o, version, 0, kinds.Anew)
+	}
+	return err
 }
 
 // lostRace sends a write back to its first step. It is never wrapped.
@@ -320,7 +328,7 @@ func (r *Resource) replace(ctx context.Context, current *Item, o kinds.Object, r
 	if err := r.mayWrite(ctx, o, current, req); err != nil {
 		return w, err
 	}
-	o, filled, err := r.Kind.Settle(o)
+	o, filled, err := r.Kind.Settle(ctx, o)
 	if err != nil {
 		return w, err
 	}
@@ -366,7 +374,7 @@ func (r *Resource) createMissing(ctx context.Context, o kinds.Object, req *Reque
 	if err := r.mayWrite(ctx, o, nil, req); err != nil {
 		return w, err
 	}
-	return r.creation(o, req, applied)
+	return r.creation(ctx, o, req, applied)
 }
 
 // prepareUpdate does steps 2 and 3 of an update.
@@ -389,17 +397,14 @@ func (r *Resource) prepareUpdate(ctx context.Context, current *Item, o kinds.Obj
 	partial := req.Sub != nil && req.Sub.Body == nil
 	if partial {
 		var err error
-		if o, err = r.Kind.PrepareSubresource(req.Sub, o, current.obj); err != nil {
+		if o, err = r.Kind.PrepareSubresource(ctx, req.Sub, o, current.obj); err != nil {
 			return nil, err
 		}
 		m = o.GetObjectMeta()
-	} else {
-		r.Kind.PrepareSuccessor(o, current.obj)
-	}
-	restoreSystemFields(m, current.meta())
-	if err := r.Kind.CheckWire(o, req.Version); err != nil {
+	} else if err := r.Kind.PrepareSuccessor(ctx, o, current.obj); err != nil {
 		return nil, err
 	}
+	restoreSystemFields(m, current.meta())
 	errs, err := r.validate(ctx, req, o, current.obj)
 	if err == nil && len(errs) > 0 {
 		err = errs.Status(r.Kind.GroupKind(), m.Name)
