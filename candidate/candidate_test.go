@@ -57,7 +57,9 @@ func TestColumns(t *testing.T) {
 		names = append(names, column.Name)
 	}
 	assert.Equal(t, []string{"Name", "LeaseName", "BinaryVersion", "EmulationVersion", "Age"}, names)
-	assert.Equal(t, []any{"a", "main", "1.30.0", "1.29.0", "2m"}, it.Cells(0, it.Metadata().CreationTimestamp.Add(2*time.Minute)))
+	cells, err := it.Cells(t.Context(), 0, it.Metadata().CreationTimestamp.Add(2*time.Minute))
+	require.NoError(t, err)
+	assert.Equal(t, []any{"a", "main", "1.30.0", "1.29.0", "2m"}, cells)
 }
 
 func TestV1alpha1ReturnsTheListOrElseTheStrategy(t *testing.T) {
@@ -104,15 +106,21 @@ func TestV1alpha1SharesNoMemoryWithTheStoredObject(t *testing.T) {
 	before, err := it.Encoded(alpha1, kinds.JSON)
 	require.NoError(t, err)
 
-	w := it.Wire(alpha1).(*v1alpha1.LeaseCandidate)
+	w := inAlpha1(t, it)
 	w.Labels["k"], w.Spec.PreferredStrategies[1] = "other", "other"
 	w.Spec.RenewTime.Time = time.Unix(2, 0)
 
-	after := it.Wire(0).(*LeaseCandidate)
+	after := it.Wire().(*LeaseCandidate)
 	assert.Equal(t, "v", after.Labels["k"])
 	assert.Equal(t, strategies{x, y}, after.Spec.PreferredStrategies)
 	assert.Contains(t, string(before), `"renewTime":"1970-01-01T00:00:01.000000Z"`)
 	assert.EqualValues(t, 1, after.Spec.RenewTime.Unix())
+}
+
+func inAlpha1(t *testing.T, it *registry.Item) *v1alpha1.LeaseCandidate {
+	o, err := it.WireIn(t.Context(), alpha1)
+	require.NoError(t, err)
+	return o.(*v1alpha1.LeaseCandidate)
 }
 
 func TestListOfStrategiesThroughUpdates(t *testing.T) {
@@ -199,24 +207,24 @@ func TestVersionsSeeEachOthersWrites(t *testing.T) {
 		it, _, err := r.Update(t.Context(), req, registry.Replacement(func(current *registry.Item) (kinds.Object, error) {
 			w := &v1alpha1.LeaseCandidate{ObjectMeta: meta.ObjectMeta{Namespace: "ns", Name: "a"}}
 			if current != nil {
-				w = current.Wire(alpha1).(*v1alpha1.LeaseCandidate)
+				w = inAlpha1(t, current)
 			}
 			w.Spec.LeaseName, w.Spec.PreferredStrategies = "main", list
-			return r.FromWire(alpha1, w), nil
+			return r.FromWire(t.Context(), alpha1, w)
 		}))
 		require.NoError(t, err)
 		return it
 	}
 	it := put(x, y)
-	stored := it.Wire(0).(*LeaseCandidate)
+	stored := it.Wire().(*LeaseCandidate)
 	assert.EqualValues(t, x, stored.Spec.Strategy)
 	assert.Equal(t, "coordination.k8s.io/v1beta1", stored.APIVersion)
-	assert.Equal(t, strategies{x, y}, it.Wire(alpha1).(*v1alpha1.LeaseCandidate).Spec.PreferredStrategies)
+	assert.Equal(t, strategies{x, y}, inAlpha1(t, it).Spec.PreferredStrategies)
 	assert.Equal(t, it.ResourceVersion(), put(x, y).ResourceVersion())
 	assert.NotEqual(t, it.ResourceVersion(), put(x).ResourceVersion())
 
 	_, _, err := r.Update(t.Context(), registry.Request{Namespace: "ns", Name: "a"}, registry.Replacement(func(current *registry.Item) (kinds.Object, error) {
-		return current.Wire(0), nil
+		return current.Wire(), nil
 	}))
 	assert.ErrorContains(t, err, "spec.binaryVersion: Required value", "v1beta1 asks for more than v1alpha1 does")
 }

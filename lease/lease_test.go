@@ -63,7 +63,9 @@ func TestHolderColumn(t *testing.T) {
 		l := &Lease{ObjectMeta: meta.ObjectMeta{Namespace: "ns", GenerateName: "l-"}, Spec: LeaseSpec{HolderIdentity: holder}}
 		it, err := r.Create(t.Context(), l, registry.Request{Namespace: "ns"})
 		require.NoError(t, err)
-		assert.Equal(t, name, it.Cells(0, time.Time{})[1])
+		cells, err := it.Cells(t.Context(), 0, time.Time{})
+		require.NoError(t, err)
+		assert.Equal(t, name, cells[1])
 	}
 }
 

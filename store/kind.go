@@ -277,8 +277,8 @@ func (v Version[T]) erase(validate func(obj, old *T) field.Errors) kinds.Version
 		e.Validate = func(o, old kinds.Object) field.Errors { return validate(as[T](o), as[T](old)) }
 	}
 	if v.Form.newWire != nil {
-		e.ToWire = func(o kinds.Object) kinds.Object { return v.Form.to(as[T](o)) }
-		e.FromWire = func(o kinds.Object) kinds.Object { return any(v.Form.from(o)).(kinds.Object) }
+		e.Convert = kinds.ConvertBy(func(o kinds.Object) kinds.Object { return v.Form.to(as[T](o)) },
+			func(o kinds.Object) kinds.Object { return any(v.Form.from(o)).(kinds.Object) })
 	}
 	return e
 }

@@ -203,10 +203,14 @@ func TestVersionHasRulesOfItsOwn(t *testing.T) {
 	st := newStore(t)
 	r := resourceOf(st, newWidgetKind())
 	v2 := &widgetV2{TypeMeta: meta.TypeMeta{Kind: "Widget"}, ObjectMeta: objectMeta("ns/a"), Spec: widgetSpecV2{"pink"}}
-	it, err := r.Create(t.Context(), r.FromWire(1, v2), registry.Request{Namespace: "ns", Version: 1})
+	sent, err := r.FromWire(t.Context(), 1, v2)
+	require.NoError(t, err)
+	it, err := r.Create(t.Context(), sent, registry.Request{Namespace: "ns", Version: 1})
 	require.NoError(t, err, "v2 has nothing against pink")
-	assert.Equal(t, "pink", it.Wire(0).(*widget).Spec.Color)
-	shown := it.Wire(1).(*widgetV2)
+	assert.Equal(t, "pink", it.Wire().(*widget).Spec.Color)
+	o, err := it.WireIn(t.Context(), 1)
+	require.NoError(t, err)
+	shown := o.(*widgetV2)
 	assert.Equal(t, "pink", shown.Spec.Paint)
 	assert.Equal(t, meta.TypeMeta{Kind: "Widget", APIVersion: "example.com/v2"}, shown.TypeMeta)
 	assert.IsType(t, &widgetV2{}, r.New(1))
@@ -383,7 +387,7 @@ func TestItemHandsOutCopies(t *testing.T) {
 	it, err := r.Create(t.Context(), w, registry.Request{Namespace: "ns"})
 	require.NoError(t, err)
 	it.Metadata().Labels["k"] = "spoiled"
-	it.Wire(0).GetObjectMeta().Labels["k"] = "spoiled"
+	it.Wire().GetObjectMeta().Labels["k"] = "spoiled"
 	assert.Equal(t, "v", it.Metadata().Labels["k"])
 }
 
@@ -424,10 +428,14 @@ func TestCellsOfATable(t *testing.T) {
 		"eight years and days":    {8*365*24*time.Hour + 10*24*time.Hour, "8y"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			assert.Equal(t, []any{"a", row.want}, it.Cells(0, created.Add(row.age)))
+			cells, err := it.Cells(t.Context(), 0, created.Add(row.age))
+			require.NoError(t, err)
+			assert.Equal(t, []any{"a", row.want}, cells)
 		})
 	}
-	assert.Equal(t, []any{"", "<unknown>"}, r.Empty("1", nil).Cells(0, created))
+	cells, err := r.Empty("1", nil).Cells(t.Context(), 0, created)
+	require.NoError(t, err)
+	assert.Equal(t, []any{"", "<unknown>"}, cells)
 }
 
 func TestNameRules(t *testing.T) {

@@ -237,9 +237,9 @@ func TestFinalizersWithoutADomainAreWarnedAbout(t *testing.T) {
 	}
 	assert.Equal(t, want, warnings)
 	_, _, err = r.Update(t.Context(), req, registry.Replacement(func(current *registry.Item) (kinds.Object, error) {
-		e := current.Wire(0).(*engine)
+		e := current.Wire().(*engine)
 		e.Spec.Speed = 2
-		return r.FromWire(0, e), nil
+		return r.FromWire(t.Context(), 0, e)
 	}))
 	require.NoError(t, err)
 	assert.Equal(t, want, warnings, "they are told once")

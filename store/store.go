@@ -118,7 +118,7 @@ func (st *Store) History(kind kind.Kind) (changes []Change, complete bool) {
 	}
 	past, complete := r.History()
 	for _, p := range past {
-		changes = append(changes, Change{p.Type, p.At, p.New.Namespace(), p.New.Name(), p.Version, p.New.Wire(0)})
+		changes = append(changes, Change{p.Type, p.At, p.New.Namespace(), p.New.Name(), p.Version, p.New.Wire()})
 	}
 	return changes, complete
 }

@@ -118,15 +118,11 @@ type Alias struct {
 // Version is one served API version of a kind.
 type Version struct {
 	Name, Deprecated string
-	// New returns an empty object in the shape of the version, and ToWire and
-	// FromWire convert. All are nil where the shape is the stored form.
-	New              func() Object
-	ToWire, FromWire func(Object) Object
-	// CheckWire, if not nil, returns the error of a conversion that may fail, such as one by a webhook. It is called before
-	// ToWire, or FromWire if from is set, for an object that has the same members. If anew is set, the object was read from
-	// storage or from a body; otherwise the result of an earlier conversion will do, as for a read from a watch cache.
-	CheckWire func(o Object, from, anew bool) error
-	Validate  func(obj, old Object) field.Errors
+	// New returns an empty object in the shape of the version. Nil: the shape is the stored form. Convert converts between the two.
+	// Nil: all members keep their names.
+	New      func() Object
+	Convert  Conversion
+	Validate func(obj, old Object) field.Errors
 	// ValidateStatus replaces Validate for writes of the status.
 	ValidateStatus func(obj, old Object) field.Errors
 	// Columns and Cells replace the columns and cells of the kind. Their functions get an object in the shape of the version.
@@ -369,7 +365,7 @@ func (d *Descriptor) compileVersions(k *Kind) error {
 			compiled.validateStatus = k.afterJSON(v.ValidateStatus)
 		}
 		if v.New != nil || v.Schema != first.Schema {
-			shape := form{newWire: v.New, to: v.ToWire, from: v.FromWire, check: v.CheckWire}
+			shape := form{newWire: v.New, convert: v.Convert}
 			if v.New == nil {
 				shape.newWire = d.New
 			}
@@ -513,20 +509,23 @@ func (k *Kind) Columns(version int) []Column {
 }
 
 // Cells returns the cells of an object's row in a Table of a version.
-func (k *Kind) Cells(o Object, version int, now time.Time) []any {
+func (k *Kind) Cells(ctx context.Context, o Object, version int, now time.Time) (_ []any, err error) {
 	row := k.of.Cells
 	if own := &k.of.Versions[version]; own.Columns != nil {
-		o, row = k.Convert(o, 0, version), own.Cells
+		if o, err = k.Convert(ctx, o, 0, version, Remembered); err != nil {
+			return nil, err
+		}
+		row = own.Cells
 	}
 	if row != nil {
-		return row(o, now)
+		return row(o, now), nil
 	}
 	columns := k.Columns(version)
 	cells := make([]any, len(columns))
 	for i, c := range columns {
 		cells[i] = c.Cell(o, now)
 	}
-	return cells
+	return cells, nil
 }
 
 // RowConditions returns the conditions of an object's row in a Table.

@@ -57,7 +57,7 @@ func TestBodies(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			var warnings []string
-			o, err := scheme.DecodeBody(kinds.Target{Kind: kind}, []byte(row.body), row.format, row.level, nil, func(text string) { warnings = append(warnings, text) })
+			o, err := scheme.DecodeBody(t.Context(), kinds.Target{Kind: kind}, []byte(row.body), row.format, row.level, nil, func(text string) { warnings = append(warnings, text) })
 			assert.Equal(t, row.warnings, warnings)
 			if row.want != "" {
 				assertStatus(t, err, 400, meta.ReasonBadRequest, row.want)

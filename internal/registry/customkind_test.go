@@ -203,7 +203,9 @@ func TestConversionsMayChangeTheirArgument(t *testing.T) {
 		data, err := it.Encoded(v2, kinds.JSON)
 		require.NoError(t, err)
 		assert.NotContains(t, string(data), `"open":true`)
-		assert.False(t, it.Wire(v2).(*valve).Spec.Open)
+		o, err := it.WireIn(t.Context(), v2)
+		require.NoError(t, err)
+		assert.False(t, o.(*valve).Spec.Open)
 	}
 	updated, _, err := all.r.Update(t.Context(), registry.Request{Namespace: "ns", Name: "a", Version: v2}, registry.Patch{
 		Type: registry.MergePatch, Data: []byte(`{"metadata":{"labels":{"k":"v"}}}`), Scheme: kinds.NewScheme(kinds.Of(kind)),

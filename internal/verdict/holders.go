@@ -38,7 +38,7 @@ func leaseAfter(c *change) *lease.Lease {
 	if c.New == nil {
 		return nil
 	}
-	return c.New.Wire(0).(*lease.Lease)
+	return c.New.Wire().(*lease.Lease)
 }
 
 // holder describes the holder of a Lease.

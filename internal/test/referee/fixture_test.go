@@ -178,7 +178,7 @@ func (f *fixture) checkStored(ctx context.Context, t *testing.T, key string) {
 	if err != nil {
 		t.Fatalf("nothing is stored under %s: %v", key, err)
 	}
-	kept := it.Wire(0).(*Pod)
+	kept := it.Wire().(*Pod)
 	plain, _, err := f.Transformer.TransformFromStorage(ctx, []byte(kept.Spec.Data), value.DefaultContext(key))
 	if err != nil {
 		t.Fatal(err)

@@ -2,6 +2,7 @@ package crd
 
 import (
 	"cmp"
+	"context"
 	"slices"
 	"strings"
 
@@ -47,13 +48,11 @@ func kindOf(crd *apiextensionsv1.CustomResourceDefinition, calls *webhooks.Calls
 		if i > 0 && webhook != nil {
 			stored := compiledVersions[0].named
 			d.Versions[i].New = d.New
-			d.Versions[i].ToWire = func(o kinds.Object) kinds.Object { return webhook.convert(o, stored, compiled.named) }
-			d.Versions[i].FromWire = func(o kinds.Object) kinds.Object { return webhook.convert(o, compiled.named, stored) }
-			d.Versions[i].CheckWire = func(o kinds.Object, from, anew bool) error {
-				if from {
-					return webhook.check(o, compiled.named, stored, anew)
+			d.Versions[i].Convert = func(_ context.Context, o kinds.Object, toStored bool, reuse kinds.Reuse) (kinds.Object, error) {
+				if toStored {
+					return webhook.convert(o, compiled.named, stored, reuse)
 				}
-				return webhook.check(o, stored, compiled.named, anew)
+				return webhook.convert(o, stored, compiled.named, reuse)
 			}
 		}
 		if i == 0 {
@@ -72,8 +71,8 @@ func kindOf(crd *apiextensionsv1.CustomResourceDefinition, calls *webhooks.Calls
 		return nil, err
 	}
 	whole := &definedKind{Kind: k, crd: crd}
-	for i, v := range compiledVersions {
-		v.kind, v.whole, v.index = k, whole, i
+	for _, v := range compiledVersions {
+		v.whole = whole
 	}
 	return whole, nil
 }
@@ -107,9 +106,7 @@ type crVersion struct {
 	deprecated string
 	structural *structuralschema.Structural
 	rules      func() *rules // compiled by the first call
-	kind       *kinds.Kind
-	whole      *definedKind // keeps it alive as long as kind, so that its definition finds it; see madeKinds
-	index      int          // of the version in the kind
+	whole      *definedKind  // kept alive as long as the kind that validates with the version, so that its definition finds it; see madeKinds
 }
 
 func newVersion(crd *apiextensionsv1.CustomResourceDefinition, of *apiextensionsv1.CustomResourceDefinitionVersion) (*crVersion, error) {

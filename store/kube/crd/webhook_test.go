@@ -174,7 +174,11 @@ func TestConvertedObjectsShareNoMemory(t *testing.T) {
 	k := kinds.Of(parse(t, withWebhook(renamer(t, &broken)))[0])
 	o := &store.Unstructured{Content: map[string]any{"spec": map[string]any{"size": int64(5)}}}
 	o.Name, o.Labels = "t", map[string]string{"a": "b"}
-	converted := func() *store.Unstructured { return k.Wire(o, 1).(*store.Unstructured) }
+	converted := func() *store.Unstructured {
+		converted, err := k.Wire(t.Context(), o, 1)
+		require.NoError(t, err)
+		return converted.(*store.Unstructured)
+	}
 	first := converted()
 	require.Equal(t, map[string]any{"length": int64(5)}, first.Content["spec"])
 	first.Content["spec"].(map[string]any)["length"], first.Labels["a"] = int64(6), "c"

@@ -63,7 +63,7 @@ func (p params) Get(name string) (runtime.Object, error) {
 		gr := p.resource.GroupResource()
 		return nil, apierrors.NewNotFound(schema.GroupResource{Group: gr.Group, Resource: gr.Resource}, name)
 	}
-	return asRead(p.resource.Kind, p.version, it), nil
+	return asRead(p.resource.Kind, p.version, it)
 }
 
 // List implements cache.GenericLister.

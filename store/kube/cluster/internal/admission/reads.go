@@ -49,7 +49,7 @@ func (o *objects) get(gvr schema.GroupVersionResource, namespace, name string) (
 	if it == nil {
 		return nil, apierrors.NewNotFound(gvr.GroupResource(), name)
 	}
-	return asRead(r.Kind, version, it), nil
+	return asRead(r.Kind, version, it)
 }
 
 // list returns the objects in a namespace, or all if it is "".
@@ -59,25 +59,36 @@ func (o *objects) list(r *registry.Resource, version int, namespace string) (all
 		return nil, err
 	}
 	for _, it := range list.Items {
-		all = append(all, asRead(r.Kind, version, it))
+		o, err := asRead(r.Kind, version, it)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, o)
 	}
 	return all, nil
 }
 
 // asRead returns an object as informers of a real server have it: one of a Go type has no kind and no apiVersion.
-func asRead(k *kinds.Kind, version int, it *registry.Item) runtime.Object {
-	o := wire(k, version, it.Stored())
+func asRead(k *kinds.Kind, version int, it *registry.Item) (runtime.Object, error) {
+	o, err := wire(context.Background(), k, version, it.Stored()) // many requests share it
+	if err != nil {
+		return nil, err
+	}
 	if _, isTree := o.(runtime.Unstructured); !isTree {
 		o.GetObjectKind().SetGroupVersionKind(schema.GroupVersionKind{})
 	}
-	return o
+	return o, nil
 }
 
 // collection returns the objects of a built-in kind, of the Go type T.
 func collection[T runtime.Object](o *objects, gvr schema.GroupVersionResource) *typed.Collection[T] {
 	return &typed.Collection[T]{Find: func() (*registry.Resource, func(*registry.Item) (T, bool)) {
 		r, version := o.resource(gvr)
-		return r, func(it *registry.Item) (T, bool) { return asRead(r.Kind, version, it).(T), true }
+		return r, func(it *registry.Item) (T, bool) {
+			o, _ := asRead(r.Kind, version, it)
+			t, ok := o.(T)
+			return t, ok
+		}
 	}}
 }
 
