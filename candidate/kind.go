@@ -7,17 +7,15 @@ import (
 
 	"github.com/kubecoord/kubecoord/candidate/internal/v1alpha1"
 	"github.com/kubecoord/kubecoord/store"
+	"github.com/kubecoord/kubecoord/store/kind"
 )
 
 // All stores of a process share the kind. It has no SelectableFields: upstream indexes candidates by
 // spec.leaseName, but refuses clients that select by it.
-var kind = sync.OnceValue(func() *store.Kind[LeaseCandidate] {
-	return store.MustKind(store.Descriptor[LeaseCandidate]{
-		Group:         "coordination.k8s.io",
-		Name:          "LeaseCandidate",
-		Native:        true,
-		StoragePrefix: "leasecandidates",
-		Versions: []store.Version[LeaseCandidate]{
+var shared = sync.OnceValue(func() *store.Kind[LeaseCandidate] {
+	return store.MustKind(kind.Descriptor[*LeaseCandidate]{
+		Resource: kind.Resource{Group: "coordination.k8s.io", Kind: "LeaseCandidate", Native: true, StoragePrefix: "leasecandidates"},
+		Versions: []kind.Version[*LeaseCandidate]{
 			{
 				Name:       "v1beta1",
 				Deprecated: "coordination.k8s.io/v1beta1 LeaseCandidate is deprecated in v1.36+, unavailable in v1.39+",
@@ -29,17 +27,16 @@ var kind = sync.OnceValue(func() *store.Kind[LeaseCandidate] {
 			{
 				Name:       "v1alpha1",
 				Deprecated: "coordination.k8s.io/v1alpha1 LeaseCandidate is deprecated in v1.34+, unavailable in v1.37+",
-				Form:       store.FormOf(toV1alpha1, fromV1alpha1),
+				Form:       kind.FormOf(toV1alpha1, fromV1alpha1),
 				Validate:   validateV1alpha1,
 			},
 		},
-		CreateOnUpdate:   true,
-		ValidateName:     store.ConfigKeyName,
-		Default:          setDefaults,
-		PrepareForUpdate: prepareForUpdate,
-		Validate:         validate,
-		Columns: []store.Column[LeaseCandidate]{
-			store.NameColumn[LeaseCandidate](),
+		Strategy: kind.Strategy[*LeaseCandidate]{
+			ValidateName: kind.ConfigKeyName, Default: setDefaults, Validate: validate,
+			Update: kind.UpdateStrategy[*LeaseCandidate]{CreateMissing: true, Prepare: prepareForUpdate},
+		},
+		Table: kind.Table[*LeaseCandidate]{Columns: []kind.Column[*LeaseCandidate]{
+			kind.NameColumn[*LeaseCandidate](),
 			{
 				Name: "LeaseName", Type: "string",
 				Description: "Name of the lease that the candidate would hold.",
@@ -54,16 +51,16 @@ var kind = sync.OnceValue(func() *store.Kind[LeaseCandidate] {
 				Name: "EmulationVersion", Type: "string",
 				Cell: func(c *LeaseCandidate, _ time.Time) any { return c.Spec.EmulationVersion },
 			},
-			store.AgeColumn[LeaseCandidate](),
-		},
+			kind.AgeColumn[*LeaseCandidate](),
+		}},
 	})
 })
 
 // Kind returns the kind LeaseCandidate.
-func Kind() *store.Kind[LeaseCandidate] { return kind() }
+func Kind() *store.Kind[LeaseCandidate] { return shared() }
 
 // In returns the candidates of a store.
-func In(st *store.Store) *store.Collection[LeaseCandidate] { return kind().In(st) }
+func In(st *store.Store) *store.Collection[LeaseCandidate] { return shared().In(st) }
 
 // setDefaults lets a Go program set only the list.
 func setDefaults(c *LeaseCandidate) {

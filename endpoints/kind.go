@@ -8,44 +8,40 @@ import (
 	"time"
 
 	"github.com/kubecoord/kubecoord/store"
+	"github.com/kubecoord/kubecoord/store/kind"
 )
 
 // All stores of a process share the kind.
-var kind = sync.OnceValue(func() *store.Kind[Endpoints] {
-	return store.MustKind(store.Descriptor[Endpoints]{
-		Name:          "Endpoints",
-		Native:        true,
-		Plural:        "endpoints",
-		StoragePrefix: "services/endpoints",
-		ShortNames:    []string{"ep"},
-		Versions: []store.Version[Endpoints]{{
-			Name:       "v1",
-			Deprecated: "v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice",
+var shared = sync.OnceValue(func() *store.Kind[Endpoints] {
+	return store.MustKind(kind.Descriptor[*Endpoints]{
+		Resource: kind.Resource{
+			Kind: "Endpoints", Native: true, Plural: "endpoints", StoragePrefix: "services/endpoints",
+			ShortNames: []string{"ep"},
+		},
+		Versions: []kind.Version[*Endpoints]{{
+			Name: "v1", Deprecated: "v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice",
 		}},
-		CreateOnUpdate:           true,
-		UnconditionalUpdate:      true,
-		ValidateFinalizer:        validateFinalizer,
-		ValidateMetadataOnUpdate: true,
-		Default:                  setDefaults,
-		Validate:                 validate,
-		Warnings:                 warnings,
-		Columns: []store.Column[Endpoints]{
-			store.NameColumn[Endpoints](),
+		Strategy: kind.Strategy[*Endpoints]{
+			ValidateFinalizer: validateFinalizer, Default: setDefaults, Validate: validate, Warnings: warnings,
+			Update: kind.UpdateStrategy[*Endpoints]{CreateMissing: true, Unconditional: true, ValidateMetadata: true},
+		},
+		Table: kind.Table[*Endpoints]{Columns: []kind.Column[*Endpoints]{
+			kind.NameColumn[*Endpoints](),
 			{
 				Name: "Endpoints", Type: "string",
 				Description: "The first ready addresses with their ports, and how many more there are.",
 				Cell:        summary,
 			},
-			store.AgeColumn[Endpoints](),
-		},
+			kind.AgeColumn[*Endpoints](),
+		}},
 	})
 })
 
 // Kind returns the kind Endpoints.
-func Kind() *store.Kind[Endpoints] { return kind() }
+func Kind() *store.Kind[Endpoints] { return shared() }
 
 // In returns the Endpoints of a store.
-func In(st *store.Store) *store.Collection[Endpoints] { return kind().In(st) }
+func In(st *store.Store) *store.Collection[Endpoints] { return shared().In(st) }
 
 func setDefaults(e *Endpoints) {
 	for _, s := range e.Subsets {

@@ -36,18 +36,21 @@ const (
 )
 
 func newReportServer(t testing.TB, change ...func(*httpapi.Options)) *server {
-	k, err := kinds.NewKind(kinds.Descriptor{
-		Group: "reports.example.com", Name: "Report", New: func() kinds.Object { return &report{} }, Native: true, UnconditionalUpdate: true,
-		Versions: []kinds.Version{{Name: "v1"}},
-		Aliases: []kinds.Alias{{Group: "notes.example.com", Version: kinds.Version{
-			Name: "v1", New: func() kinds.Object { return &note{} },
-			Convert: kinds.ConvertBy(func(o kinds.Object) kinds.Object {
-				r := o.(*report)
-				return &note{TypeMeta: r.TypeMeta, ObjectMeta: r.ObjectMeta, Note: r.Text}
-			}, func(o kinds.Object) kinds.Object {
-				n := o.(*note)
-				return &report{TypeMeta: n.TypeMeta, ObjectMeta: n.ObjectMeta, Text: n.Note}
-			}),
+	k, err := kinds.NewKind(kind.Descriptor[meta.Object]{
+		Resource: kind.Resource{Group: "reports.example.com", Kind: "Report", Native: true},
+		New:      func() kinds.Object { return &report{} },
+		Strategy: kind.Strategy[meta.Object]{Update: kind.UpdateStrategy[meta.Object]{Unconditional: true}},
+		Versions: []kind.Version[meta.Object]{{Name: "v1"}},
+		Aliases: []kind.Alias[meta.Object]{{Group: "notes.example.com", Version: kind.Version[meta.Object]{
+			Name: "v1",
+			Form: kind.Form{New: func() kinds.Object { return &note{} },
+				Convert: kind.ConvertBy(func(o kinds.Object) kinds.Object {
+					r := o.(*report)
+					return &note{TypeMeta: r.TypeMeta, ObjectMeta: r.ObjectMeta, Note: r.Text}
+				}, func(o kinds.Object) kinds.Object {
+					n := o.(*note)
+					return &report{TypeMeta: n.TypeMeta, ObjectMeta: n.ObjectMeta, Text: n.Note}
+				})},
 			Validate: func(o, _ kinds.Object) field.Errors {
 				if text := o.(*report).Text; strings.Contains(text, "!") {
 					return field.Errors{field.Invalid("note", text, "must be calm")}

@@ -14,7 +14,7 @@ import (
 
 func newClusterServer(t testing.TB) *server {
 	d := engineDescriptor()
-	d.ClusterScoped = true
+	d.Resource.ClusterScoped = true
 	return newServerWith(t, store.Options{}, httpapi.Options{Kinds: []kind.Kind{store.MustKind(d)}})
 }
 
@@ -49,8 +49,9 @@ func TestClusterScopedObjectsAreServedWithoutNamespaces(t *testing.T) {
 }
 
 func TestPathsOfTheWrongScopeAreNotFound(t *testing.T) {
-	s := newServerWith(t, store.Options{}, httpapi.Options{Kinds: []kind.Kind{newEngineKind(), store.MustKind(store.Descriptor[widget]{
-		Group: "example.com", Name: "Widget", Plural: "widgets", ClusterScoped: true, Versions: []store.Version[widget]{{Name: "v1"}},
+	s := newServerWith(t, store.Options{}, httpapi.Options{Kinds: []kind.Kind{newEngineKind(), store.MustKind(kind.Descriptor[*widget]{
+		Resource: kind.Resource{Group: "example.com", Kind: "Widget", Plural: "widgets", ClusterScoped: true},
+		Versions: []kind.Version[*widget]{{Name: "v1"}},
 	})}})
 	for _, row := range []struct{ method, path string }{
 		{"GET", widgets},
@@ -94,8 +95,9 @@ func TestClusterScopeIsDiscovered(t *testing.T) {
 }
 
 func TestNamespacesCanBeACustomKind(t *testing.T) {
-	k := store.MustKind(store.Descriptor[engine]{
-		Name: "Namespace", Plural: "namespaces", ClusterScoped: true, Status: true, Native: true, Versions: []store.Version[engine]{{Name: "v1"}},
+	k := store.MustKind(kind.Descriptor[*engine]{
+		Resource: kind.Resource{Kind: "Namespace", Plural: "namespaces", ClusterScoped: true, Status: true, Native: true},
+		Versions: []kind.Version[*engine]{{Name: "v1"}},
 	})
 	s := newServerWith(t, store.Options{}, httpapi.Options{Kinds: []kind.Kind{k}})
 	const namespaces = "/api/v1/namespaces"

@@ -54,9 +54,9 @@ func named(namespace, name string) meta.ObjectMeta {
 
 // engineKind is a cluster-scoped kind of objects of any form with a status.
 func engineKind() *store.Kind[store.Unstructured] {
-	return store.MustKind(store.Descriptor[store.Unstructured]{
-		Group: "example.com", Name: "Engine", ClusterScoped: true, Status: true,
-		Versions: []store.Version[store.Unstructured]{{Name: "v1"}, {Name: "v1beta1"}},
+	return store.MustKind(kind.Descriptor[*store.Unstructured]{
+		Resource: kind.Resource{Group: "example.com", Kind: "Engine", ClusterScoped: true, Status: true},
+		Versions: []kind.Version[*store.Unstructured]{{Name: "v1"}, {Name: "v1beta1"}},
 	})
 }
 

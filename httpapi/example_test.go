@@ -216,13 +216,14 @@ func ExampleAPI_Fail() {
 // A kind can come and go while the API is in use, as with a CustomResourceDefinition.
 func ExampleAPI_AddKinds() {
 	newKind := func(defaultSize int64) kind.Kind {
-		return store.MustKind(store.Descriptor[store.Unstructured]{
-			Group: "example.com", Name: "Gadget", Versions: []store.Version[store.Unstructured]{{Name: "v1"}},
-			Default: func(g *store.Unstructured) {
+		return store.MustKind(kind.Descriptor[*store.Unstructured]{
+			Resource: kind.Resource{Group: "example.com", Kind: "Gadget"},
+			Versions: []kind.Version[*store.Unstructured]{{Name: "v1"}},
+			Strategy: kind.Strategy[*store.Unstructured]{Default: func(g *store.Unstructured) {
 				if g.Content["size"] == nil {
 					g.Content = map[string]any{"size": defaultSize}
 				}
-			},
+			}},
 		})
 	}
 	st := store.New(store.Options{})

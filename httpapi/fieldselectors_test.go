@@ -10,30 +10,31 @@ import (
 	"github.com/kubecoord/kubecoord/internal/kinds"
 	"github.com/kubecoord/kubecoord/store"
 	"github.com/kubecoord/kubecoord/store/kind"
+	"github.com/kubecoord/kubecoord/store/meta"
 )
 
 // The expected answers are those of kube-apiserver 1.36.3 for kinds of the same sort: StorageClass, Node, Job and a
 // CustomResourceDefinition of the cluster.
 func TestFieldSelectorsByTheSortOfTheKind(t *testing.T) {
-	phase := []kinds.SelectableField{{Path: "phase", Value: func(kinds.Object) string { return "" }}}
+	phase := []kind.SelectableField[meta.Object]{{Path: "phase", Value: func(kinds.Object) string { return "" }}}
 	for name, row := range map[string]struct {
-		of        kinds.Descriptor
+		of        kind.Descriptor[meta.Object]
 		namespace int // the status code for metadata.namespace
 		refusal   string
 	}{
-		"built-in": {kinds.Descriptor{Native: true}, 200,
+		"built-in": {kind.Descriptor[meta.Object]{Resource: kind.Resource{Native: true}}, 200,
 			`"message":"\"x\" is not a known field selector: only \"metadata.name\", \"metadata.namespace\""`},
-		"built-in with fields": {kinds.Descriptor{Native: true, SelectableFields: phase}, 400,
+		"built-in with fields": {kind.Descriptor[meta.Object]{Resource: kind.Resource{Native: true}, SelectableFields: phase}, 400,
 			`"message":"field label not supported: x"`},
-		"built-in with a text of its own": {kinds.Descriptor{Native: true, SelectableFields: phase, FieldRefusal: "no %q"}, 400,
+		"built-in with a text of its own": {kind.Descriptor[meta.Object]{Resource: kind.Resource{Native: true, FieldRefusal: "no %q"}, SelectableFields: phase}, 400,
 			`"message":"no \"x\""`},
-		"custom": {kinds.Descriptor{}, 400,
+		"custom": {kind.Descriptor[meta.Object]{}, 400,
 			`"message":"field label not supported: x"`},
 	} {
 		t.Run(name, func(t *testing.T) {
-			row.of.Group, row.of.Name, row.of.ClusterScoped = "example.com", "Task", true
+			row.of.Resource.Group, row.of.Resource.Kind, row.of.Resource.ClusterScoped = "example.com", "Task", true
 			row.of.New = func() kinds.Object { return &store.Unstructured{} }
-			row.of.Versions = []kinds.Version{{Name: "v1"}}
+			row.of.Versions = []kind.Version[meta.Object]{{Name: "v1"}}
 			k, err := kinds.NewKind(row.of)
 			require.NoError(t, err)
 			s := newServerWith(t, store.Options{}, httpapi.Options{Kinds: []kind.Kind{k}})

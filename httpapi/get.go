@@ -4,7 +4,7 @@ import (
 	"net/http"
 
 	"github.com/kubecoord/kubecoord/internal/registry"
-	"github.com/kubecoord/kubecoord/store"
+	"github.com/kubecoord/kubecoord/store/kind"
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
@@ -54,7 +54,7 @@ func (c *call) namespaceObject(name string) {
 	if err == nil {
 		err = c.negotiateMedia()
 	}
-	if err == nil && store.DNSLabelName(name, false) != nil {
+	if err == nil && kind.DNSLabelName(name, false) != nil {
 		err = meta.NewNotFound(meta.GroupResource{Resource: "namespaces"}, name)
 	}
 	if err != nil {

@@ -8,17 +8,17 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/kubecoord/kubecoord/httpapi"
-	"github.com/kubecoord/kubecoord/internal/kinds"
 	"github.com/kubecoord/kubecoord/store"
 	"github.com/kubecoord/kubecoord/store/kind"
+	"github.com/kubecoord/kubecoord/store/meta"
 )
 
 // hundredKinds returns kinds in 20 groups, as client-go and some CustomResourceDefinitions have them.
 func hundredKinds(t testing.TB) (all []kind.Kind) {
 	t.Helper()
 	for i := range 100 {
-		all = append(all, widgetKind(t, func(d *kinds.Descriptor) {
-			d.Group, d.Name = fmt.Sprintf("group%d.example.com", i%20), fmt.Sprintf("Widget%d", i)
+		all = append(all, widgetKind(t, func(d *kind.Descriptor[meta.Object]) {
+			d.Resource.Group, d.Resource.Kind = fmt.Sprintf("group%d.example.com", i%20), fmt.Sprintf("Widget%d", i)
 		}))
 	}
 	return all

@@ -30,9 +30,9 @@ type widgetSpec struct {
 }
 
 func newWidgetServer(t testing.TB) *server {
-	k := store.MustKind(store.Descriptor[widget]{
-		Group: "example.com", Name: "Widget", Plural: "widgets", ShortNames: []string{"wd"},
-		Versions: []store.Version[widget]{{Name: "v1"}, {Name: "v1alpha1", Deprecated: "use v1"}},
+	k := store.MustKind(kind.Descriptor[*widget]{
+		Resource: kind.Resource{Group: "example.com", Kind: "Widget", Plural: "widgets", ShortNames: []string{"wd"}},
+		Versions: []kind.Version[*widget]{{Name: "v1"}, {Name: "v1alpha1", Deprecated: "use v1"}},
 	})
 	return newServerWith(t, store.Options{}, httpapi.Options{Kinds: []kind.Kind{k}})
 }
@@ -239,15 +239,15 @@ func TestApplyThatCreatesMustNameTheObject(t *testing.T) {
 
 // The functions of a kind may change an object in place, and with it no other one that was equal.
 func TestObjectsOfAKindThatChangesThemShareNothing(t *testing.T) {
-	for name, change := range map[string]func(d *kinds.Descriptor, f func(o kinds.Object)){
-		"Default": func(d *kinds.Descriptor, f func(o kinds.Object)) { d.Default = f },
-		"PrepareForCreate": func(d *kinds.Descriptor, f func(o kinds.Object)) {
-			d.PrepareForCreate = func(_ context.Context, o kinds.Object) { f(o) }
+	for name, change := range map[string]func(d *kind.Descriptor[meta.Object], f func(o kinds.Object)){
+		"Default": func(d *kind.Descriptor[meta.Object], f func(o kinds.Object)) { d.Strategy.Default = f },
+		"PrepareForCreate": func(d *kind.Descriptor[meta.Object], f func(o kinds.Object)) {
+			d.Strategy.Create.Prepare = func(_ context.Context, o kinds.Object) { f(o) }
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newServer(t)
-			require.NoError(t, s.api.AddKinds(t.Context(), widgetKind(t, func(d *kinds.Descriptor) {
+			require.NoError(t, s.api.AddKinds(t.Context(), widgetKind(t, func(d *kind.Descriptor[meta.Object]) {
 				change(d, func(o kinds.Object) { o.GetObjectMeta().Labels["by"] = o.GetObjectMeta().Name })
 			})))
 			for _, name := range []string{"a", "b"} {

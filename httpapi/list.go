@@ -6,8 +6,8 @@ import (
 
 	"github.com/kubecoord/kubecoord/internal/caller"
 	"github.com/kubecoord/kubecoord/internal/codec"
-	"github.com/kubecoord/kubecoord/internal/kinds"
 	"github.com/kubecoord/kubecoord/internal/registry"
+	"github.com/kubecoord/kubecoord/store/kind"
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
@@ -44,7 +44,7 @@ func (c *call) checkConversions(opts registry.ListOptions, items []*registry.Ite
 		return nil
 	}
 	for _, it := range items {
-		_, err := k.Convert(c.context(), it.Stored(), 0, c.version, kinds.Remembered)
+		_, err := k.Convert(c.context(), it.Stored(), 0, c.version, kind.Remembered)
 		if err != nil && opts.Limit > 0 && opts.LabelSelector == "" && opts.FieldSelector == "" {
 			return err
 		} else if err != nil {

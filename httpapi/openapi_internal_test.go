@@ -13,7 +13,7 @@ import (
 
 // newGear returns a kind of a group of its own.
 func newGear(group string) kind.Kind {
-	return store.MustKind(store.Descriptor[store.Unstructured]{Group: group, Name: "Gear", Versions: []store.Version[store.Unstructured]{{Name: "v1"}}})
+	return store.MustKind(kind.Descriptor[*store.Unstructured]{Resource: kind.Resource{Group: group, Kind: "Gear"}, Versions: []kind.Version[*store.Unstructured]{{Name: "v1"}}})
 }
 
 // get returns the code of an answer.

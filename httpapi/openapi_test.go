@@ -218,7 +218,7 @@ type shipFlag struct {
 }
 
 func TestOpenAPIDescribesKindsOfUsers(t *testing.T) {
-	k := store.MustKind(store.Descriptor[shipFlag]{Group: "ships.example.com", Name: "Flag", Plural: "flags", Versions: []store.Version[shipFlag]{{Name: "v1"}}})
+	k := store.MustKind(kind.Descriptor[*shipFlag]{Resource: kind.Resource{Group: "ships.example.com", Kind: "Flag", Plural: "flags"}, Versions: []kind.Version[*shipFlag]{{Name: "v1"}}})
 	s := newServerWith(t, store.Options{}, httpapi.Options{Kinds: []kind.Kind{k}})
 	const name = "com.example.ships.v1.Flag"
 	v3 := s.must(t, http.MethodGet, s.link(t, "apis/ships.example.com/v1"), "")

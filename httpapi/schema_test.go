@@ -70,9 +70,9 @@ func gearSchema() *schema.Schema {
 }
 
 func newGearServer(t testing.TB, native bool) *server {
-	k := store.MustKind(store.Descriptor[store.Unstructured]{
-		Group: "example.com", Name: "Gear", Status: true, Native: native,
-		Versions: []store.Version[store.Unstructured]{{Name: "v1", Schema: gearSchema()}},
+	k := store.MustKind(kind.Descriptor[*store.Unstructured]{
+		Resource: kind.Resource{Group: "example.com", Kind: "Gear", Status: true, Native: native},
+		Versions: []kind.Version[*store.Unstructured]{{Name: "v1", Schema: gearSchema()}},
 	})
 	return newServerWith(t, store.Options{}, httpapi.Options{Kinds: []kind.Kind{k}})
 }
@@ -212,8 +212,9 @@ func TestSchemasThatCannotBeServed(t *testing.T) {
 		`Schema: a: Additional: got Properties too, want one of both`:                                            object(property("a", &schema.Schema{Type: "object", Additional: text(), Properties: []schema.Property{property("b", text())}})),
 		`Schema: a[].*: Type: got "map", want "object", "array", "string", "integer", "number", "boolean" or ""`: object(property("a", &schema.Schema{Type: "array", Items: &schema.Schema{Type: "object", Additional: &schema.Schema{Type: "map"}}})),
 	} {
-		_, err := store.NewKind(store.Descriptor[store.Unstructured]{
-			Group: "example.com", Name: "Bad", Versions: []store.Version[store.Unstructured]{{Name: "v1", Schema: s}},
+		_, err := store.NewKind(kind.Descriptor[*store.Unstructured]{
+			Resource: kind.Resource{Group: "example.com", Kind: "Bad"},
+			Versions: []kind.Version[*store.Unstructured]{{Name: "v1", Schema: s}},
 		})
 		assert.EqualError(t, err, "store: kind Bad: version v1: "+want)
 	}

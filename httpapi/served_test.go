@@ -23,11 +23,12 @@ import (
 )
 
 // widgetKind returns a kind for bodies of widgetNamed.
-func widgetKind(t testing.TB, change func(d *kinds.Descriptor)) kind.Kind {
+func widgetKind(t testing.TB, change func(d *kind.Descriptor[meta.Object])) kind.Kind {
 	t.Helper()
-	d := kinds.Descriptor{
-		Group: "example.com", Name: "Widget", New: func() kinds.Object { return &widget{} },
-		Versions: []kinds.Version{{Name: "v1"}},
+	d := kind.Descriptor[meta.Object]{
+		Resource: kind.Resource{Group: "example.com", Kind: "Widget"},
+		New:      func() kinds.Object { return &widget{} },
+		Versions: []kind.Version[meta.Object]{{Name: "v1"}},
 	}
 	if change != nil {
 		change(&d)
@@ -102,23 +103,23 @@ func TestTwoKindsOfOneNameChangeNothing(t *testing.T) {
 	require.NoError(t, s.api.AddKinds(ctx, widgetKind(t, nil)))
 	before := s.api.Kinds()
 	for name, row := range map[string]struct {
-		change func(d *kinds.Descriptor)
+		change func(d *kind.Descriptor[meta.Object])
 		text   string
 	}{
-		"plural": {func(d *kinds.Descriptor) { d.Name, d.Plural = "Other", "widgets" },
+		"plural": {func(d *kind.Descriptor[meta.Object]) { d.Resource.Kind, d.Resource.Plural = "Other", "widgets" },
 			`httpapi: got the kinds Widget (widgets) and Other (widgets) in the group "example.com", want kinds whose names and plurals differ`},
-		"kind": {func(d *kinds.Descriptor) { d.Plural = "others" },
+		"kind": {func(d *kind.Descriptor[meta.Object]) { d.Resource.Plural = "others" },
 			`httpapi: got the kinds Widget (widgets) and Widget (others) in the group "example.com", want kinds whose names and plurals differ`},
 	} {
 		t.Run(name, func(t *testing.T) {
-			gadget := widgetKind(t, func(d *kinds.Descriptor) { d.Name = "Gadget" })
+			gadget := widgetKind(t, func(d *kind.Descriptor[meta.Object]) { d.Resource.Kind = "Gadget" })
 			assert.EqualError(t, s.api.AddKinds(ctx, gadget, widgetKind(t, row.change)), row.text)
 			assert.Equal(t, before, s.api.Kinds())
 		})
 	}
 	assert.PanicsWithValue(t, `httpapi: got the kinds Lease (leases) and Other (leases) in the group "coordination.k8s.io", want kinds whose names and plurals differ`, func() {
-		httpapi.New(s.st, httpapi.Options{Kinds: []kind.Kind{widgetKind(t, func(d *kinds.Descriptor) {
-			d.Group, d.Name, d.Plural = "coordination.k8s.io", "Other", "leases"
+		httpapi.New(s.st, httpapi.Options{Kinds: []kind.Kind{widgetKind(t, func(d *kind.Descriptor[meta.Object]) {
+			d.Resource.Group, d.Resource.Kind, d.Resource.Plural = "coordination.k8s.io", "Other", "leases"
 		})}})
 	})
 	assert.ErrorContains(t, s.api.ReplaceKind(ctx, widgetKind(t, nil), lease.Kind()), "widgets.example.com is not served")
@@ -146,12 +147,12 @@ func TestReplacedKindKeepsItsObjects(t *testing.T) {
 	w := s.watch(t, widgets+"?watch=true")
 	w.wants("ADDED a")
 
-	next := widgetKind(t, func(d *kinds.Descriptor) {
+	next := widgetKind(t, func(d *kind.Descriptor[meta.Object]) {
 		d.New = func() kinds.Object { return &coloured{} }
-		d.Default = func(o kinds.Object) {
+		d.Strategy.Default = func(o kinds.Object) {
 			o.(*coloured).Spec.Colour = cmp.Or(o.(*coloured).Spec.Colour, "red")
 		}
-		d.Versions = []kinds.Version{{Name: "v2"}, {Name: "v1"}}
+		d.Versions = []kind.Version[meta.Object]{{Name: "v2"}, {Name: "v1"}}
 	})
 	require.NoError(t, s.api.ReplaceKind(ctx, old, next))
 	_, err := w.next()
@@ -230,9 +231,9 @@ func TestKindsChangeDuringRequests(t *testing.T) {
 // The answers are those of kube-apiserver 1.36.3 for selfsubjectaccessreviews, componentstatuses and namespaces.
 func TestVerbsThatAKindDoesNotHave(t *testing.T) {
 	named := func(name string, clusterScoped bool, verbs ...string) kind.Kind {
-		return widgetKind(t, func(d *kinds.Descriptor) {
-			d.Name, d.Native, d.ClusterScoped, d.Verbs, d.Categories = name, true, clusterScoped, verbs, []string{"all"}
-			d.PrepareForCreate = func(_ context.Context, o kinds.Object) { o.(*widget).Spec.Size = 7 }
+		return widgetKind(t, func(d *kind.Descriptor[meta.Object]) {
+			d.Resource.Kind, d.Resource.Native, d.Resource.ClusterScoped, d.Resource.Verbs, d.Resource.Categories = name, true, clusterScoped, verbs, []string{"all"}
+			d.Strategy.Create.Prepare = func(_ context.Context, o kinds.Object) { o.(*widget).Spec.Size = 7 }
 		})
 	}
 	s := newServerWith(t, store.Options{}, httpapi.Options{Kinds: []kind.Kind{
@@ -277,10 +278,10 @@ func keysOf(m any) (keys []string) {
 
 // Every way to create an object prepares it, and only counted updates have a generation.
 func TestPrepareForCreateAndCounts(t *testing.T) {
-	s := newServerWith(t, store.Options{}, httpapi.Options{Kinds: []kind.Kind{widgetKind(t, func(d *kinds.Descriptor) {
-		d.Native, d.CreateOnUpdate, d.UnconditionalUpdate = true, true, true
-		d.PrepareForCreate = func(_ context.Context, o kinds.Object) { o.(*widget).Spec.Size = 7 }
-		d.Counts = func(o, old kinds.Object) bool { return o.(*widget).Spec != old.(*widget).Spec }
+	s := newServerWith(t, store.Options{}, httpapi.Options{Kinds: []kind.Kind{widgetKind(t, func(d *kind.Descriptor[meta.Object]) {
+		d.Resource.Native, d.Strategy.Update.CreateMissing, d.Strategy.Update.Unconditional = true, true, true
+		d.Strategy.Create.Prepare = func(_ context.Context, o kinds.Object) { o.(*widget).Spec.Size = 7 }
+		d.Strategy.Update.Counts = func(o, old kinds.Object) bool { return o.(*widget).Spec != old.(*widget).Spec }
 	})}})
 	for name, create := range map[string]func(name string) tree{
 		"post": func(name string) tree { return s.must(t, "POST", widgets, widgetNamed(name)) },

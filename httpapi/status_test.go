@@ -43,8 +43,8 @@ type engineV2 struct {
 
 func newEngineKind() *store.Kind[engine] { return store.MustKind(engineDescriptor()) }
 
-func engineDescriptor() store.Descriptor[engine] {
-	form := store.FormOf(
+func engineDescriptor() kind.Descriptor[*engine] {
+	form := kind.FormOf(
 		func(e *engine) *engineV2 {
 			out := &engineV2{ObjectMeta: e.ObjectMeta}
 			out.Spec.Rate, out.Status.Rounds = e.Spec.Speed, e.Status.Turns
@@ -54,9 +54,9 @@ func engineDescriptor() store.Descriptor[engine] {
 			return &engine{ObjectMeta: e.ObjectMeta, Spec: engineSpec{e.Spec.Rate}, Status: engineStatus{e.Status.Rounds}}
 		},
 	)
-	return store.Descriptor[engine]{
-		Group: "example.com", Name: "Engine", Plural: "engines", Status: true,
-		Versions: []store.Version[engine]{{Name: "v1"}, {Name: "v2", Form: form}, {Name: "v3"}},
+	return kind.Descriptor[*engine]{
+		Resource: kind.Resource{Group: "example.com", Kind: "Engine", Plural: "engines", Status: true},
+		Versions: []kind.Version[*engine]{{Name: "v1"}, {Name: "v2", Form: form}, {Name: "v3"}},
 	}
 }
 
@@ -133,8 +133,9 @@ func TestStatusIsServedInAllVersions(t *testing.T) {
 }
 
 func TestInvalidRequestsForAStatus(t *testing.T) {
-	kinds := []kind.Kind{newEngineKind(), store.MustKind(store.Descriptor[widget]{
-		Group: "example.com", Name: "Widget", Plural: "widgets", Versions: []store.Version[widget]{{Name: "v1"}},
+	kinds := []kind.Kind{newEngineKind(), store.MustKind(kind.Descriptor[*widget]{
+		Resource: kind.Resource{Group: "example.com", Kind: "Widget", Plural: "widgets"},
+		Versions: []kind.Version[*widget]{{Name: "v1"}},
 	})}
 	s := newServerWith(t, store.Options{}, httpapi.Options{Kinds: kinds})
 	s.must(t, "POST", engines, `{"apiVersion":"example.com/v1","kind":"Engine","metadata":{"name":"a"}}`)

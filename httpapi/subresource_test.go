@@ -60,7 +60,7 @@ type order struct {
 
 func bodyKind(t testing.TB, group, name string, empty func() kinds.Object) *kinds.Kind {
 	t.Helper()
-	k, err := kinds.NewKind(kinds.Descriptor{Group: group, Name: name, New: empty, Versions: []kinds.Version{{Name: "v1"}}, Native: true, UnconditionalUpdate: true})
+	k, err := kinds.NewKind(kind.Descriptor[meta.Object]{Resource: kind.Resource{Group: group, Kind: name, Native: true}, New: empty, Versions: []kind.Version[meta.Object]{{Name: "v1"}}, Strategy: kind.Strategy[meta.Object]{Update: kind.UpdateStrategy[meta.Object]{Unconditional: true}}})
 	require.NoError(t, err)
 	return k
 }
@@ -68,16 +68,18 @@ func bodyKind(t testing.TB, group, name string, empty func() kinds.Object) *kind
 func newFleetServer(t testing.TB, change ...func(*httpapi.Options)) *server {
 	scale := bodyKind(t, "autoscaling", "Scale", func() kinds.Object { return &size{} })
 	orders := bodyKind(t, "example.com", "Order", func() kinds.Object { return &order{} })
-	k, err := kinds.NewKind(kinds.Descriptor{
-		Group: "example.com", Name: "Fleet", New: func() kinds.Object { return &fleet{} }, Native: true, Status: true, UnconditionalUpdate: true,
-		Counts: func(o, old kinds.Object) bool { return o.(*fleet).Spec != old.(*fleet).Spec },
-		Versions: []kinds.Version{{Name: "v1", Validate: func(o, _ kinds.Object) field.Errors {
+	k, err := kinds.NewKind(kind.Descriptor[meta.Object]{
+		Resource: kind.Resource{Group: "example.com", Kind: "Fleet", Native: true, Status: true},
+		New:      func() kinds.Object { return &fleet{} },
+		Strategy: kind.Strategy[meta.Object]{Update: kind.UpdateStrategy[meta.Object]{Unconditional: true,
+			Counts: func(o, old kinds.Object) bool { return o.(*fleet).Spec != old.(*fleet).Spec }}},
+		Versions: []kind.Version[meta.Object]{{Name: "v1", Validate: func(o, _ kinds.Object) field.Errors {
 			if p := o.(*fleet).Spec.Port; p < 0 {
 				return field.Errors{field.Invalid("spec.port", p, "must not be negative")}
 			}
 			return nil
 		}}},
-		Subresources: []kinds.Subresource{
+		Subresources: []kind.Subresource[meta.Object]{
 			{Name: "scale", Body: scale, Verbs: []string{"get", "patch", "update"},
 				Read: func(parent kinds.Object) (kinds.Object, error) {
 					p, m := parent.(*fleet), parent.GetObjectMeta()
@@ -252,14 +254,17 @@ func TestDiscoveryAndOpenAPIHaveSubresources(t *testing.T) {
 
 func TestSubresourceWithoutAFunctionIsRefused(t *testing.T) {
 	body := bodyKind(t, "example.com", "Order", func() kinds.Object { return &order{} })
-	for want, sub := range map[string]kinds.Subresource{
+	for want, sub := range map[string]kind.Subresource[meta.Object]{
 		`kind Fleet: Subresources: got "a" without a Body for create, want it for the verbs [create]`: {Name: "a", Verbs: []string{"create"}},
 		`kind Fleet: Subresources: got "b" without Write, want it for the verbs [create]`:             {Name: "b", Body: body, Verbs: []string{"create"}},
 		`kind Fleet: Subresources: got "c" without Read, want it for the verbs [get]`:                 {Name: "c", Body: body, Verbs: []string{"get"}},
 		`kind Fleet: Subresources: got "d" without Write, want it for the verbs [get update]`:         {Name: "d", Verbs: []string{"get", "update"}},
 	} {
-		_, err := kinds.NewKind(kinds.Descriptor{
-			Name: "Fleet", New: func() kinds.Object { return &fleet{} }, Versions: []kinds.Version{{Name: "v1"}}, Subresources: []kinds.Subresource{sub},
+		_, err := kinds.NewKind(kind.Descriptor[meta.Object]{
+			Resource:     kind.Resource{Kind: "Fleet"},
+			New:          func() kinds.Object { return &fleet{} },
+			Versions:     []kind.Version[meta.Object]{{Name: "v1"}},
+			Subresources: []kind.Subresource[meta.Object]{sub},
 		})
 		assert.EqualError(t, err, want)
 	}

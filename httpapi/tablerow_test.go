@@ -11,23 +11,26 @@ import (
 	"github.com/kubecoord/kubecoord/internal/kinds"
 	"github.com/kubecoord/kubecoord/store"
 	"github.com/kubecoord/kubecoord/store/kind"
+	"github.com/kubecoord/kubecoord/store/meta"
 )
 
 // A kind may write rows as a whole: with more cells than columns, and with conditions.
 func TestTableRowsOfAKindThatWritesThemAsAWhole(t *testing.T) {
-	k, err := kinds.NewKind(kinds.Descriptor{
-		Group: "example.com", Name: "Task",
+	k, err := kinds.NewKind(kind.Descriptor[meta.Object]{
+		Resource: kind.Resource{Group: "example.com", Kind: "Task"},
 		New:      func() kinds.Object { return &store.Unstructured{} },
-		Versions: []kinds.Version{{Name: "v1"}},
-		Columns:  []kinds.Column{{ColumnInfo: kinds.ColumnInfo{Name: "Name", Type: "string", Format: "name"}}},
-		Cells: func(obj kinds.Object, _ time.Time) []any {
-			return []any{obj.GetObjectMeta().Name, 7}
-		},
-		RowConditions: func(obj kinds.Object) []any {
-			if obj.GetObjectMeta().Name == "open" {
-				return nil
-			}
-			return []any{map[string]string{"type": "Completed"}}
+		Versions: []kind.Version[meta.Object]{{Name: "v1"}},
+		Table: kind.Table[meta.Object]{
+			Columns: []kind.Column[meta.Object]{{Name: "Name", Type: "string", Format: "name"}},
+			Cells: func(obj kinds.Object, _ time.Time) []any {
+				return []any{obj.GetObjectMeta().Name, 7}
+			},
+			Conditions: func(obj kinds.Object) []any {
+				if obj.GetObjectMeta().Name == "open" {
+					return nil
+				}
+				return []any{map[string]string{"type": "Completed"}}
+			},
 		},
 	})
 	require.NoError(t, err)

@@ -22,6 +22,7 @@ import (
 	"github.com/kubecoord/kubecoord/store/clock"
 	"github.com/kubecoord/kubecoord/store/field"
 	"github.com/kubecoord/kubecoord/store/kind"
+	"github.com/kubecoord/kubecoord/store/meta"
 )
 
 const timedOutText = "Timeout: request did not complete within the allotted timeout"
@@ -106,10 +107,11 @@ func TestRequestWithASlowValidationEnds(t *testing.T) {
 		t.Run(row.method+" "+row.target, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				end := make(chan struct{})
-				k, err := kinds.NewKind(kinds.Descriptor{
-					Group: "box.k8s.io", Name: "Box", Plural: "boxes", Native: true, UnconditionalUpdate: true, SlowValidation: true,
-					New: func() kinds.Object { return &store.Unstructured{} },
-					Versions: []kinds.Version{{Name: "v1", Validate: func(o, _ kinds.Object) field.Errors {
+				k, err := kinds.NewKind(kind.Descriptor[meta.Object]{
+					Resource: kind.Resource{Group: "box.k8s.io", Kind: "Box", Plural: "boxes", Native: true},
+					Strategy: kind.Strategy[meta.Object]{SlowValidation: true, Update: kind.UpdateStrategy[meta.Object]{Unconditional: true}},
+					New:      func() kinds.Object { return &store.Unstructured{} },
+					Versions: []kind.Version[meta.Object]{{Name: "v1", Validate: func(o, _ kinds.Object) field.Errors {
 						if o.(*store.Unstructured).Content["size"] != nil {
 							<-end
 						}

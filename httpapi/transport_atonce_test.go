@@ -134,15 +134,15 @@ func captureLog(t *testing.T) *bytes.Buffer {
 func TestPanicOfAUsersFunctionEndsOneRequest(t *testing.T) {
 	text := captureLog(t)
 	d := engineDescriptor()
-	d.Default = func(e *engine) {
+	d.Strategy.Default = func(e *engine) {
 		if e.Name == "panics" {
 			panic("no such engine")
 		}
 	}
 	s := newServerWith(t, store.Options{}, httpapi.Options{Kinds: []kind.Kind{store.MustKind(d)}})
-	path := "/apis/" + d.Group + "/v1/namespaces/default/" + d.Plural
+	path := "/apis/" + d.Resource.Group + "/v1/namespaces/default/" + d.Resource.Plural
 	create := func(name string) (*http.Response, error) {
-		body := `{"apiVersion":"` + d.Group + `/v1","kind":"` + d.Name + `","metadata":{"name":"` + name + `"}}`
+		body := `{"apiVersion":"` + d.Resource.Group + `/v1","kind":"` + d.Resource.Kind + `","metadata":{"name":"` + name + `"}}`
 		return s.api.Transport().RoundTrip(newRequest(t, "POST", path, body))
 	}
 	_, err := create("panics")

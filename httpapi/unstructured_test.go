@@ -25,9 +25,9 @@ const (
 func newBlobServer(t testing.TB) *server { return newBlobServerWith(t, store.Options{}) }
 
 func newBlobServerWith(t testing.TB, options store.Options) *server {
-	k := store.MustKind(store.Descriptor[store.Unstructured]{
-		Group: "example.com", Name: "Blob", Status: true,
-		Versions: []store.Version[store.Unstructured]{{Name: "v1"}, {Name: "v1beta1"}},
+	k := store.MustKind(kind.Descriptor[*store.Unstructured]{
+		Resource: kind.Resource{Group: "example.com", Kind: "Blob", Status: true},
+		Versions: []kind.Version[*store.Unstructured]{{Name: "v1"}, {Name: "v1beta1"}},
 	})
 	return newServerWith(t, options, httpapi.Options{Kinds: []kind.Kind{k}})
 }
@@ -217,8 +217,9 @@ func TestOpenAPIOfUnstructuredObjects(t *testing.T) {
 func TestOpenAPIDescribesEachKindOfOneGoType(t *testing.T) {
 	var kinds []kind.Kind
 	for _, name := range []string{"Blob", "Glob"} {
-		kinds = append(kinds, store.MustKind(store.Descriptor[store.Unstructured]{
-			Group: "example.com", Name: name, Versions: []store.Version[store.Unstructured]{{Name: "v1"}},
+		kinds = append(kinds, store.MustKind(kind.Descriptor[*store.Unstructured]{
+			Resource: kind.Resource{Group: "example.com", Kind: name},
+			Versions: []kind.Version[*store.Unstructured]{{Name: "v1"}},
 		}))
 	}
 	s := newServerWith(t, store.Options{}, httpapi.Options{Kinds: kinds})

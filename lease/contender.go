@@ -14,6 +14,7 @@ import (
 	"github.com/kubecoord/kubecoord/internal/kinds"
 	"github.com/kubecoord/kubecoord/store"
 	"github.com/kubecoord/kubecoord/store/clock"
+	"github.com/kubecoord/kubecoord/store/kind"
 	"github.com/kubecoord/kubecoord/watch"
 )
 
@@ -111,10 +112,10 @@ func (o *ContenderOptions) setDefaults() {
 func (o *ContenderOptions) validate() error {
 	var errs []error
 	refuse := func(format string, args ...any) { errs = append(errs, fmt.Errorf(format, args...)) }
-	for _, problem := range store.DNSLabelName(o.Namespace, false) {
+	for _, problem := range kind.DNSLabelName(o.Namespace, false) {
 		refuse("Namespace %q: %s", o.Namespace, problem)
 	}
-	for _, problem := range store.DNSSubdomainName(o.Name, false) {
+	for _, problem := range kind.DNSSubdomainName(o.Name, false) {
 		refuse("Name %q: %s", o.Name, problem)
 	}
 	if o.Identity == "" {

@@ -8,6 +8,7 @@ import (
 	rules "github.com/kubecoord/kubecoord/internal/validate"
 	"github.com/kubecoord/kubecoord/store"
 	"github.com/kubecoord/kubecoord/store/field"
+	"github.com/kubecoord/kubecoord/store/kind"
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
@@ -61,32 +62,28 @@ func (l *Lease) Expired(now time.Time) bool {
 }
 
 // All stores of a process share the kind.
-var kind = sync.OnceValue(func() *store.Kind[Lease] {
-	return store.MustKind(store.Descriptor[Lease]{
-		Group:          "coordination.k8s.io",
-		Name:           "Lease",
-		Native:         true,
-		StoragePrefix:  "leases",
-		Versions:       []store.Version[Lease]{{Name: "v1"}},
-		CreateOnUpdate: true,
-		Validate:       validate,
-		Columns: []store.Column[Lease]{
-			store.NameColumn[Lease](),
+var shared = sync.OnceValue(func() *store.Kind[Lease] {
+	return store.MustKind(kind.Descriptor[*Lease]{
+		Resource: kind.Resource{Group: "coordination.k8s.io", Kind: "Lease", Native: true, StoragePrefix: "leases"},
+		Versions: []kind.Version[*Lease]{{Name: "v1"}},
+		Strategy: kind.Strategy[*Lease]{Validate: validate, Update: kind.UpdateStrategy[*Lease]{CreateMissing: true}},
+		Table: kind.Table[*Lease]{Columns: []kind.Column[*Lease]{
+			kind.NameColumn[*Lease](),
 			{
 				Name: "Holder", Type: "string",
 				Description: "Identity of the holder, empty where there is none.",
 				Cell:        func(l *Lease, _ time.Time) any { return valueOf(l.Spec.HolderIdentity) },
 			},
-			store.AgeColumn[Lease](),
-		},
+			kind.AgeColumn[*Lease](),
+		}},
 	})
 })
 
 // Kind returns the kind Lease.
-func Kind() *store.Kind[Lease] { return kind() }
+func Kind() *store.Kind[Lease] { return shared() }
 
 // In returns the Leases of a store.
-func In(st *store.Store) *store.Collection[Lease] { return kind().In(st) }
+func In(st *store.Store) *store.Collection[Lease] { return shared().In(st) }
 
 // validate checks the spec of a Lease (upstream: apis/coordination/validation, ValidateLeaseSpec).
 func validate(l, _ *Lease) (errs field.Errors) {

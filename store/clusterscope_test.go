@@ -15,7 +15,7 @@ import (
 
 func newClusterKind() *store.Kind[engine] {
 	d := engineDescriptor()
-	d.ClusterScoped = true
+	d.Resource.ClusterScoped = true
 	return store.MustKind(d)
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"github.com/kubecoord/kubecoord/store"
 	"github.com/kubecoord/kubecoord/store/field"
+	"github.com/kubecoord/kubecoord/store/kind"
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
@@ -31,42 +32,45 @@ type JobV1 struct {
 
 // A kind with two versions and rules of its own.
 func ExampleNewKind() {
-	jobs, err := store.NewKind(store.Descriptor[Job]{
-		Group: "example.com", Name: "Job", ShortNames: []string{"jb"},
-		Versions: []store.Version[Job]{
+	jobs, err := store.NewKind(kind.Descriptor[*Job]{
+		Resource: kind.Resource{Group: "example.com", Kind: "Job", ShortNames: []string{"jb"}},
+		Versions: []kind.Version[*Job]{
 			{Name: "v2"},
 			{
-				Name: "v1", Deprecated: "example.com/v1 Job is deprecated; use v2",
-				Form: store.FormOf(
+				Name:       "v1",
+				Deprecated: "example.com/v1 Job is deprecated; use v2",
+				Form: kind.FormOf(
 					func(j *Job) *JobV1 { return &JobV1{ObjectMeta: j.ObjectMeta, Queue: j.Spec.Queue} },
 					func(j *JobV1) *Job { return &Job{ObjectMeta: j.ObjectMeta, Spec: JobSpec{Queue: j.Queue}} },
 				),
 			},
 		},
-		ValidateName: store.DNSLabelName,
-		Default: func(j *Job) {
-			if j.Spec.Queue == "" {
-				j.Spec.Queue = "default"
-			}
+		Strategy: kind.Strategy[*Job]{
+			ValidateName: kind.DNSLabelName,
+			Default: func(j *Job) {
+				if j.Spec.Queue == "" {
+					j.Spec.Queue = "default"
+				}
+			},
+			Validate: func(j, old *Job) (errs field.Errors) {
+				spec := field.Path("spec")
+				if j.Spec.Priority < 0 {
+					errs = append(errs, field.Invalid(spec.Child("priority"), j.Spec.Priority, "must be 0 or more"))
+				}
+				if old != nil && j.Spec.Queue != old.Spec.Queue {
+					errs = append(errs, field.Forbidden(spec.Child("queue"), "is immutable"))
+				}
+				return errs
+			},
 		},
-		Validate: func(j, old *Job) (errs field.Errors) {
-			spec := field.Path("spec")
-			if j.Spec.Priority < 0 {
-				errs = append(errs, field.Invalid(spec.Child("priority"), j.Spec.Priority, "must be 0 or more"))
-			}
-			if old != nil && j.Spec.Queue != old.Spec.Queue {
-				errs = append(errs, field.Forbidden(spec.Child("queue"), "is immutable"))
-			}
-			return errs
-		},
-		SelectableFields: []store.SelectableField[Job]{
+		SelectableFields: []kind.SelectableField[*Job]{
 			{Path: "spec.queue", Value: func(j *Job) string { return j.Spec.Queue }},
 		},
-		Columns: []store.Column[Job]{
-			store.NameColumn[Job](),
+		Table: kind.Table[*Job]{Columns: []kind.Column[*Job]{
+			kind.NameColumn[*Job](),
 			{Name: "Queue", Type: "string", Cell: func(j *Job, _ time.Time) any { return j.Spec.Queue }},
-			store.AgeColumn[Job](),
-		},
+			kind.AgeColumn[*Job](),
+		}},
 	})
 	if err != nil {
 		fmt.Println(err)

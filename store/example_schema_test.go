@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/kubecoord/kubecoord/store"
+	"github.com/kubecoord/kubecoord/store/kind"
 	"github.com/kubecoord/kubecoord/store/meta"
 	"github.com/kubecoord/kubecoord/store/schema"
 )
@@ -19,9 +20,9 @@ func ExampleVersion_schema() {
 	spec := &schema.Schema{Type: "object", Properties: []schema.Property{
 		{Name: "ports", Schema: &schema.Schema{Type: "array", Items: port, ListType: "map", ListMapKeys: []string{"port", "protocol"}}},
 	}}
-	kind := store.MustKind(store.Descriptor[store.Unstructured]{
-		Group: "example.com", Name: "Listener",
-		Versions: []store.Version[store.Unstructured]{{
+	kind := store.MustKind(kind.Descriptor[*store.Unstructured]{
+		Resource: kind.Resource{Group: "example.com", Kind: "Listener"},
+		Versions: []kind.Version[*store.Unstructured]{{
 			Name:   "v1",
 			Schema: &schema.Schema{Type: "object", Properties: []schema.Property{{Name: "spec", Schema: spec}}},
 		}},

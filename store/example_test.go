@@ -7,6 +7,7 @@ import (
 
 	"github.com/kubecoord/kubecoord/lease"
 	"github.com/kubecoord/kubecoord/store"
+	"github.com/kubecoord/kubecoord/store/kind"
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
@@ -185,9 +186,9 @@ func ExampleStore_Fork() {
 func ExampleCollection_Status() {
 	st := store.New(store.Options{})
 	defer st.Close()
-	engines := store.MustKind(store.Descriptor[store.Unstructured]{
-		Group: "example.com", Name: "Engine", ClusterScoped: true, Status: true,
-		Versions: []store.Version[store.Unstructured]{{Name: "v1"}},
+	engines := store.MustKind(kind.Descriptor[*store.Unstructured]{
+		Resource: kind.Resource{Group: "example.com", Kind: "Engine", ClusterScoped: true, Status: true},
+		Versions: []kind.Version[*store.Unstructured]{{Name: "v1"}},
 	}).In(st)
 
 	e, err := engines.Create(context.Background(), &store.Unstructured{

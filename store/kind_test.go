@@ -46,14 +46,15 @@ func newWidgetKind() *store.Kind[widget] { return store.MustKind(widgetDescripto
 
 // widgetDescriptor describes a kind with a function of every sort, that neither creates
 // on update nor updates unconditionally.
-func widgetDescriptor() store.Descriptor[widget] {
-	return store.Descriptor[widget]{
-		Group: "example.com", Name: "Widget", Plural: "widgets", ShortNames: []string{"wd"},
-		Versions: []store.Version[widget]{
+func widgetDescriptor() kind.Descriptor[*widget] {
+	return kind.Descriptor[*widget]{
+		Resource: kind.Resource{Group: "example.com", Kind: "Widget", Plural: "widgets", ShortNames: []string{"wd"}},
+		Versions: []kind.Version[*widget]{
 			{Name: "v1"},
 			{
-				Name: "v2", Deprecated: "use v1",
-				Form: store.FormOf(
+				Name:       "v2",
+				Deprecated: "use v1",
+				Form: kind.FormOf(
 					func(w *widget) *widgetV2 {
 						return &widgetV2{ObjectMeta: w.ObjectMeta, Spec: widgetSpecV2{w.Spec.Color}}
 					},
@@ -64,28 +65,30 @@ func widgetDescriptor() store.Descriptor[widget] {
 				Validate: func(_, _ *widget) field.Errors { return nil },
 			},
 		},
-		Default: func(w *widget) {
-			if w.Spec.Color == "" {
-				w.Spec.Color = "grey"
-			}
+		Strategy: kind.Strategy[*widget]{
+			Default: func(w *widget) {
+				if w.Spec.Color == "" {
+					w.Spec.Color = "grey"
+				}
+			},
+			Validate: func(w, old *widget) (errs field.Errors) {
+				if w.Spec.Color == "pink" {
+					errs = append(errs, field.NotSupported("spec.color", w.Spec.Color, "red", "blue"))
+				}
+				if old != nil && old.Spec.Color == "black" && w.Spec.Color != "black" {
+					errs = append(errs, field.Forbidden("spec.color", "black is for ever"))
+				}
+				return errs
+			},
+			Warnings: func(w, old *widget) []string {
+				if w.Spec.Color == "black" && old == nil {
+					return []string{"black is for ever"}
+				}
+				return nil
+			},
+			Update: kind.UpdateStrategy[*widget]{Prepare: func(w, old *widget) { w.Spec.Size = old.Spec.Size }},
 		},
-		PrepareForUpdate: func(w, old *widget) { w.Spec.Size = old.Spec.Size },
-		Validate: func(w, old *widget) (errs field.Errors) {
-			if w.Spec.Color == "pink" {
-				errs = append(errs, field.NotSupported("spec.color", w.Spec.Color, "red", "blue"))
-			}
-			if old != nil && old.Spec.Color == "black" && w.Spec.Color != "black" {
-				errs = append(errs, field.Forbidden("spec.color", "black is for ever"))
-			}
-			return errs
-		},
-		Warnings: func(w, old *widget) []string {
-			if w.Spec.Color == "black" && old == nil {
-				return []string{"black is for ever"}
-			}
-			return nil
-		},
-		SelectableFields: []store.SelectableField[widget]{{Path: "spec.color", Value: func(w *widget) string { return w.Spec.Color }}},
+		SelectableFields: []kind.SelectableField[*widget]{{Path: "spec.color", Value: func(w *widget) string { return w.Spec.Color }}},
 	}
 }
 
@@ -108,39 +111,40 @@ func TestKindHasTheNamesOfItsDescriptor(t *testing.T) {
 
 func TestKindHasEveryMemberOfItsDescriptor(t *testing.T) {
 	d := widgetDescriptor()
-	d.Singular, d.StoragePrefix, d.Native, d.CreateOnUpdate, d.ValidateMetadataOnUpdate = "gadget", "things", true, true, true
+	d.Resource.Singular, d.Resource.StoragePrefix, d.Resource.Native, d.Strategy.Update.CreateMissing, d.Strategy.Update.ValidateMetadata = "gadget", "things", true, true, true
 	bad := "bad"
-	d.ValidateName = func(name string, prefix bool) []string {
+	d.Strategy.ValidateName = func(name string, prefix bool) []string {
 		if name == bad {
 			return []string{"bad name"}
 		}
 		return nil
 	}
-	d.ValidateFinalizer = func(f string) []string {
+	d.Strategy.ValidateFinalizer = func(f string) []string {
 		if f == "a/bad" {
 			return []string{"bad finalizer"}
 		}
 		return nil
 	}
-	d.Columns = append([]store.Column[widget]{store.NameColumn[widget](), store.AgeColumn[widget]()},
-		store.Column[widget]{Name: "Color", Type: "string", Format: "rgb", Description: "of the paint", Priority: 1, Cell: func(w *widget, _ time.Time) any { return w.Spec.Color }})
-	st, kind := newStore(t), store.MustKind(d)
-	info := resourceOf(st, kind).Info()
+	d.Table.Columns = append([]kind.Column[*widget]{kind.NameColumn[*widget](), kind.AgeColumn[*widget]()},
+		kind.Column[*widget]{Name: "Color", Type: "string", Format: "rgb", Description: "of the paint", Priority: 1, Cell: func(w *widget, _ time.Time) any { return w.Spec.Color }})
+	st, k := newStore(t), store.MustKind(d)
+	info := resourceOf(st, k).Info()
 	assert.Equal(t, "gadget", info.Singular)
 	assert.Equal(t, "things", info.StoragePrefix)
 	assert.True(t, info.Native)
 	assert.True(t, info.CreateOnUpdate)
-	var columns []kinds.ColumnInfo
-	for _, c := range resourceOf(st, kind).Columns(0) {
-		columns = append(columns, c.ColumnInfo)
+	var columns []kind.Column[meta.Object]
+	for _, c := range resourceOf(st, k).Columns(0) {
+		c.Cell = nil
+		columns = append(columns, c)
 	}
-	assert.Equal(t, []kinds.ColumnInfo{
+	assert.Equal(t, []kind.Column[meta.Object]{
 		{Name: "Name", Type: "string", Format: "name", Description: "Name of the object, unique in its namespace for one kind."},
 		{Name: "Age", Type: "string", Description: "Time since the server created the object."},
 		{Name: "Color", Type: "string", Format: "rgb", Description: "of the paint", Priority: 1},
 	}, columns)
 
-	widgets := kind.In(st)
+	widgets := k.In(st)
 	_, err := widgets.Create(t.Context(), newWidget("ns/bad", "red"), store.CreateOptions{})
 	assertStatus(t, err, 422, store.ErrInvalid, `Widget.example.com "bad" is invalid: metadata.name: Invalid value: "bad": bad name`)
 	w := newWidget("ns/a", "red")
@@ -232,10 +236,10 @@ func TestKindMayNameFieldsToSelectBy(t *testing.T) {
 
 func TestKindDoesNotChangeWithItsDescriptor(t *testing.T) {
 	d := widgetDescriptor()
-	d.Columns = []store.Column[widget]{store.NameColumn[widget]()}
+	d.Table.Columns = []kind.Column[*widget]{kind.NameColumn[*widget]()}
 	kind := store.MustKind(d)
 	want := resourceOf(newStore(t), kind).Info()
-	d.ShortNames[0], d.Versions[0].Name, d.Columns[0].Name, d.SelectableFields[0].Path = "x", "x", "x", "x"
+	d.Resource.ShortNames[0], d.Versions[0].Name, d.Table.Columns[0].Name, d.SelectableFields[0].Path = "x", "x", "x", "x"
 	r := resourceOf(newStore(t), kind)
 	got := r.Info()
 	assert.Equal(t, []string{"wd"}, got.ShortNames)
@@ -258,7 +262,7 @@ func TestStoreTakesOneKindForEachName(t *testing.T) {
 }
 
 // refusal returns the error of a descriptor, which MustKind panics with.
-func refusal[T any](t *testing.T, d store.Descriptor[T]) string {
+func refusal[T any](t *testing.T, d kind.Descriptor[*T]) string {
 	t.Helper()
 	kind, err := store.NewKind(d)
 	if !assert.Error(t, err) {
@@ -271,20 +275,20 @@ func refusal[T any](t *testing.T, d store.Descriptor[T]) string {
 
 func TestMistakesInADescriptorAreNamed(t *testing.T) {
 	for name, row := range map[string]struct {
-		edit func(d *store.Descriptor[widget])
+		edit func(d *kind.Descriptor[*widget])
 		want string
 	}{
-		"no name":          {func(d *store.Descriptor[widget]) { d.Name = "" }, "store: a kind needs Name and Versions"},
-		"no versions":      {func(d *store.Descriptor[widget]) { d.Versions = nil }, "store: a kind needs Name and Versions"},
-		"a name":           {func(d *store.Descriptor[widget]) { d.Name, d.Plural = "Wid/get", "" }, `store: kind Wid/get: Name in lower case: got "wid/get", want a lowercase RFC 1123 label`},
-		"a plural":         {func(d *store.Descriptor[widget]) { d.Plural = "Widgets" }, `store: kind Widget: Plural: got "Widgets", want a lowercase RFC 1123 label`},
-		"a group":          {func(d *store.Descriptor[widget]) { d.Group = "a/b" }, `store: kind Widget: Group: got "a/b", want a lowercase RFC 1123 subdomain`},
-		"a version":        {func(d *store.Descriptor[widget]) { d.Versions[0].Name = "" }, `store: kind Widget: Versions: got "", want a lowercase RFC 1123 label`},
-		"a version twice":  {func(d *store.Descriptor[widget]) { d.Versions[1].Name = d.Versions[0].Name }, `store: kind Widget: Versions: got "v1" twice, want it once`},
-		"a first Form":     {func(d *store.Descriptor[widget]) { d.Versions = d.Versions[1:] }, `store: kind Widget: Versions: got a Form for "v2", want none: the first version has the stored form`},
-		"an empty column":  {func(d *store.Descriptor[widget]) { d.Columns = []store.Column[widget]{{Name: "X"}} }, `store: kind Widget: Columns: got "X" without a Cell, want one`},
-		"an unread field":  {func(d *store.Descriptor[widget]) { d.SelectableFields[0].Value = nil }, `store: kind Widget: SelectableFields: got "spec.color" without a Value, want one`},
-		"a missing status": {func(d *store.Descriptor[widget]) { d.Status = true }, `store: kind Widget: Status: got true, but widget has no member "status"`},
+		"no name":          {func(d *kind.Descriptor[*widget]) { d.Resource.Kind = "" }, "store: a kind needs Resource.Kind and Versions"},
+		"no versions":      {func(d *kind.Descriptor[*widget]) { d.Versions = nil }, "store: a kind needs Resource.Kind and Versions"},
+		"a name":           {func(d *kind.Descriptor[*widget]) { d.Resource.Kind, d.Resource.Plural = "Wid/get", "" }, `store: kind Wid/get: Resource.Kind in lower case: got "wid/get", want a lowercase RFC 1123 label`},
+		"a plural":         {func(d *kind.Descriptor[*widget]) { d.Resource.Plural = "Widgets" }, `store: kind Widget: Resource.Plural: got "Widgets", want a lowercase RFC 1123 label`},
+		"a group":          {func(d *kind.Descriptor[*widget]) { d.Resource.Group = "a/b" }, `store: kind Widget: Resource.Group: got "a/b", want a lowercase RFC 1123 subdomain`},
+		"a version":        {func(d *kind.Descriptor[*widget]) { d.Versions[0].Name = "" }, `store: kind Widget: Versions: got "", want a lowercase RFC 1123 label`},
+		"a version twice":  {func(d *kind.Descriptor[*widget]) { d.Versions[1].Name = d.Versions[0].Name }, `store: kind Widget: Versions: got "v1" twice, want it once`},
+		"a first Form":     {func(d *kind.Descriptor[*widget]) { d.Versions = d.Versions[1:] }, `store: kind Widget: Versions: got a Form for "v2", want none: the first version has the stored form`},
+		"an empty column":  {func(d *kind.Descriptor[*widget]) { d.Table.Columns = []kind.Column[*widget]{{Name: "X"}} }, `store: kind Widget: Table.Columns: got "X" without a Cell, want one`},
+		"an unread field":  {func(d *kind.Descriptor[*widget]) { d.SelectableFields[0].Value = nil }, `store: kind Widget: SelectableFields: got "spec.color" without a Value, want one`},
+		"a missing status": {func(d *kind.Descriptor[*widget]) { d.Resource.Status = true }, `store: kind Widget: Resource.Status: got true, but widget has no member "status"`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			d := widgetDescriptor()
@@ -305,10 +309,10 @@ func TestMistakesInATypeAreNamed(t *testing.T) {
 		meta.ObjectMeta `json:"metadata" protobuf:"1"`
 		Count           uint64 `json:"count" protobuf:"2"`
 	}
-	assert.Equal(t, "store: kind S: struct {} does not embed meta.TypeMeta and meta.ObjectMeta",
-		refusal(t, store.Descriptor[struct{}]{Name: "S", Versions: []store.Version[struct{}]{{Name: "v1"}}}))
+	assert.Equal(t, "store: kind S: got functions that take a *struct {}, want a pointer to a struct that embeds meta.TypeMeta and meta.ObjectMeta",
+		refusal(t, kind.Descriptor[*struct{}]{Resource: kind.Resource{Kind: "S"}, Versions: []kind.Version[*struct{}]{{Name: "v1"}}}))
 	assert.Equal(t, "store: kind U: untagged: got meta.ObjectMeta without the tags `json:\"metadata\" protobuf:\"1\"`, want it embedded with them",
-		refusal(t, store.Descriptor[untagged]{Name: "U", Versions: []store.Version[untagged]{{Name: "v1"}}}))
+		refusal(t, kind.Descriptor[*untagged]{Resource: kind.Resource{Kind: "U"}, Versions: []kind.Version[*untagged]{{Name: "v1"}}}))
 	type unnamed struct {
 		meta.TypeMeta   `json:"type"`
 		meta.ObjectMeta `json:"metadata" protobuf:"1"`
@@ -322,24 +326,23 @@ func TestMistakesInATypeAreNamed(t *testing.T) {
 		Metadata map[string]string `json:"metadata"`
 	}
 	assert.Equal(t, "store: kind N: unnamed: got meta.TypeMeta with a name in its tag, want it embedded with `json:\",inline\"`",
-		refusal(t, store.Descriptor[unnamed]{Name: "N", Versions: []store.Version[unnamed]{{Name: "v1"}}}))
+		refusal(t, kind.Descriptor[*unnamed]{Resource: kind.Resource{Kind: "N"}, Versions: []kind.Version[*unnamed]{{Name: "v1"}}}))
 	assert.Equal(t, `store: kind D: store_test.shadowed: two fields have the JSON name "metadata", want one`,
-		refusal(t, store.Descriptor[shadowed]{Name: "D", Versions: []store.Version[shadowed]{{Name: "v1"}}}))
-	assert.Equal(t, "store: kind P: *store_test.base does not embed meta.TypeMeta and meta.ObjectMeta",
-		refusal(t, store.Descriptor[*base]{Name: "P", Versions: []store.Version[*base]{{Name: "v1"}}}))
-	assert.Equal(t, "store: kind W: version v1: got a Form of struct {}, want one that embeds meta.TypeMeta and meta.ObjectMeta",
-		refusal(t, store.Descriptor[base]{Name: "W", Versions: []store.Version[base]{{
-			Name: "v1", Form: store.FormOf(func(*base) *struct{} { return nil }, func(*struct{}) *base { return nil }),
-		}}}))
-	assert.Equal(t, "store: kind W: version v1: got a Form with a nil function, want both",
-		refusal(t, store.Descriptor[base]{Name: "W", Versions: []store.Version[base]{{Name: "v1", Form: store.FormOf[base, base](nil, nil)}}}))
+		refusal(t, kind.Descriptor[*shadowed]{Resource: kind.Resource{Kind: "D"}, Versions: []kind.Version[*shadowed]{{Name: "v1"}}}))
+	assert.Equal(t, "store: kind P: got functions that take a **store_test.base, want a pointer to a struct that embeds meta.TypeMeta and meta.ObjectMeta",
+		refusal(t, kind.Descriptor[**base]{Resource: kind.Resource{Kind: "P"}, Versions: []kind.Version[**base]{{Name: "v1"}}}))
+	assert.Equal(t, `store: kind W: Versions: got a Form for "v2" without a function that converts, want both functions`,
+		refusal(t, kind.Descriptor[*base]{
+			Resource: kind.Resource{Kind: "W"},
+			Versions: []kind.Version[*base]{{Name: "v1"}, {Name: "v2", Form: kind.FormOf[base, base](nil, nil)}},
+		}))
 	assert.Equal(t, "store: kind F: formless.Count: got type uint64, want int, int32 or int64",
-		refusal(t, store.Descriptor[formless]{Name: "F", Versions: []store.Version[formless]{{Name: "v1"}}}))
+		refusal(t, kind.Descriptor[*formless]{Resource: kind.Resource{Kind: "F"}, Versions: []kind.Version[*formless]{{Name: "v1"}}}))
 }
 
 func TestPluralIsGuessedAsClientsGuess(t *testing.T) {
-	for kind, want := range map[string]string{"Blob": "blobs", "Policy": "policies", "Class": "classes", "MyEndpoints": "myendpoints"} {
-		d := store.Descriptor[widget]{Name: kind, Versions: []store.Version[widget]{{Name: "v1"}}}
+	for name, want := range map[string]string{"Blob": "blobs", "Policy": "policies", "Class": "classes", "MyEndpoints": "myendpoints"} {
+		d := kind.Descriptor[*widget]{Resource: kind.Resource{Kind: name}, Versions: []kind.Version[*widget]{{Name: "v1"}}}
 		assert.Equal(t, want, resourceOf(newStore(t), store.MustKind(d)).Info().Plural)
 	}
 }
@@ -446,15 +449,15 @@ func TestNameRules(t *testing.T) {
 		prefix bool
 		ok     bool
 	}{
-		"a subdomain":                     {store.DNSSubdomainName, "a.b-c", false, true},
-		"a subdomain that ends in a dash": {store.DNSSubdomainName, "a-", false, false},
-		"a prefix that ends in a dash":    {store.DNSSubdomainName, "a-", true, true},
-		"a subdomain that is too long":    {store.DNSSubdomainName, long, false, false},
-		"a label":                         {store.DNSLabelName, "a-b", false, true},
-		"a label with a dot":              {store.DNSLabelName, "a.b", false, false},
-		"a key in upper case":             {store.ConfigKeyName, "A_b.", false, true},
-		"a key with a blank":              {store.ConfigKeyName, "A b", false, false},
-		"a key that climbs up":            {store.ConfigKeyName, "..", false, false},
+		"a subdomain":                     {kind.DNSSubdomainName, "a.b-c", false, true},
+		"a subdomain that ends in a dash": {kind.DNSSubdomainName, "a-", false, false},
+		"a prefix that ends in a dash":    {kind.DNSSubdomainName, "a-", true, true},
+		"a subdomain that is too long":    {kind.DNSSubdomainName, long, false, false},
+		"a label":                         {kind.DNSLabelName, "a-b", false, true},
+		"a label with a dot":              {kind.DNSLabelName, "a.b", false, false},
+		"a key in upper case":             {kind.ConfigKeyName, "A_b.", false, true},
+		"a key with a blank":              {kind.ConfigKeyName, "A b", false, false},
+		"a key that climbs up":            {kind.ConfigKeyName, "..", false, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			problems := row.rule(row.value, row.prefix)

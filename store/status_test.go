@@ -34,14 +34,15 @@ type engineStatus struct {
 
 func newEngineKind(status bool) *store.Kind[engine] {
 	d := engineDescriptor()
-	d.Status = status
+	d.Resource.Status = status
 	return store.MustKind(d)
 }
 
-func engineDescriptor() store.Descriptor[engine] {
-	return store.Descriptor[engine]{
-		Group: "example.com", Name: "Engine", Plural: "engines", Status: true, UnconditionalUpdate: true,
-		Versions: []store.Version[engine]{{Name: "v1"}},
+func engineDescriptor() kind.Descriptor[*engine] {
+	return kind.Descriptor[*engine]{
+		Resource: kind.Resource{Group: "example.com", Kind: "Engine", Plural: "engines", Status: true},
+		Strategy: kind.Strategy[*engine]{Update: kind.UpdateStrategy[*engine]{Unconditional: true}},
+		Versions: []kind.Version[*engine]{{Name: "v1"}},
 	}
 }
 

@@ -97,8 +97,10 @@ func (a address) MarshalText() ([]byte, error)  { return []byte(hex.EncodeToStri
 func (a *address) UnmarshalText(t []byte) error { _, err := hex.Decode(a[:], t); return err }
 
 func newGadgetKind() *store.Kind[gadget] {
-	return store.MustKind(store.Descriptor[gadget]{
-		Group: "example.com", Name: "Gadget", Versions: []store.Version[gadget]{{Name: "v1"}}, UnconditionalUpdate: true,
+	return store.MustKind(kind.Descriptor[*gadget]{
+		Resource: kind.Resource{Group: "example.com", Kind: "Gadget"},
+		Versions: []kind.Version[*gadget]{{Name: "v1"}},
+		Strategy: kind.Strategy[*gadget]{Update: kind.UpdateStrategy[*gadget]{Unconditional: true}},
 	})
 }
 
@@ -224,7 +226,7 @@ func TestTypesOfAKindInProtobuf(t *testing.T) {
 		Timeout         time.Duration `json:"timeout" protobuf:"varint,6,opt,name=timeout"`
 	}
 	st := newStore(t)
-	kind := store.MustKind(store.Descriptor[numbered]{Name: "Gadget", Versions: []store.Version[numbered]{{Name: "v1"}}})
+	kind := store.MustKind(kind.Descriptor[*numbered]{Resource: kind.Resource{Kind: "Gadget"}, Versions: []kind.Version[*numbered]{{Name: "v1"}}})
 	g := &numbered{ObjectMeta: objectMeta("ns/a"), Size: gadgetSize{-7, []int{1 << 40, 0}}, Timeout: time.Second}
 	_, err := kind.In(st).Create(t.Context(), g, store.CreateOptions{})
 	require.NoError(t, err)

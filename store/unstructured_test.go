@@ -16,10 +16,10 @@ import (
 
 func newBlobKind() *store.Kind[store.Unstructured] { return store.MustKind(blobDescriptor()) }
 
-func blobDescriptor() store.Descriptor[store.Unstructured] {
-	return store.Descriptor[store.Unstructured]{
-		Group: "example.com", Name: "Blob", Status: true,
-		Versions: []store.Version[store.Unstructured]{{Name: "v1"}, {Name: "v1beta1"}},
+func blobDescriptor() kind.Descriptor[*store.Unstructured] {
+	return kind.Descriptor[*store.Unstructured]{
+		Resource: kind.Resource{Group: "example.com", Kind: "Blob", Status: true},
+		Versions: []kind.Version[*store.Unstructured]{{Name: "v1"}, {Name: "v1beta1"}},
 	}
 }
 
@@ -89,18 +89,18 @@ func TestUnstructuredKindsMayHaveHooks(t *testing.T) {
 		return s
 	}
 	d := blobDescriptor()
-	d.Default = func(b *store.Unstructured) {
+	d.Strategy.Default = func(b *store.Unstructured) {
 		if color(b) == "" {
 			b.Content = map[string]any{"color": "grey"}
 		}
 	}
-	d.Validate = func(b, _ *store.Unstructured) (errs field.Errors) {
+	d.Strategy.Validate = func(b, _ *store.Unstructured) (errs field.Errors) {
 		if color(b) == "pink" {
 			errs = append(errs, field.NotSupported("color", "pink", "grey"))
 		}
 		return errs
 	}
-	d.SelectableFields = []store.SelectableField[store.Unstructured]{{Path: "color", Value: color}}
+	d.SelectableFields = []kind.SelectableField[*store.Unstructured]{{Path: "color", Value: color}}
 	blobs := store.MustKind(d).In(newStore(t))
 	b, err := blobs.Create(t.Context(), newBlob("ns/a", nil), store.CreateOptions{})
 	require.NoError(t, err)

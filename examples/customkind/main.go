@@ -41,41 +41,43 @@ type BarrierStatus struct {
 }
 
 func newKind() *store.Kind[Barrier] {
-	return store.MustKind(store.Descriptor[Barrier]{
-		Group: "sync.example.com", Name: "Barrier", ShortNames: []string{"bar"},
-		Versions: []store.Version[Barrier]{{Name: "v1"}},
-		Status:   true, // it can only be written at …/barriers/{name}/status
-		Default: func(b *Barrier) {
-			if b.Spec.Parties == 0 {
-				b.Spec.Parties = 2
-			}
+	return store.MustKind(kind.Descriptor[*Barrier]{
+		Resource: kind.Resource{Group: "sync.example.com", Kind: "Barrier", ShortNames: []string{"bar"}, Status: true},
+		Versions: []kind.Version[*Barrier]{{Name: "v1"}},
+		Strategy: kind.Strategy[*Barrier]{
+			// it can only be written at …/barriers/{name}/status
+			Default: func(b *Barrier) {
+				if b.Spec.Parties == 0 {
+					b.Spec.Parties = 2
+				}
+			},
+			Validate: func(b, old *Barrier) (errs field.Errors) {
+				const parties = field.Path("spec.parties")
+				if b.Spec.Parties < 1 {
+					errs = append(errs, field.Invalid(parties, b.Spec.Parties, "must be greater than 0"))
+				}
+				if old != nil && old.Spec.Parties != b.Spec.Parties {
+					errs = append(errs, field.Invalid(parties, b.Spec.Parties, "field is immutable"))
+				}
+				return errs
+			},
 		},
-		Validate: func(b, old *Barrier) (errs field.Errors) {
-			const parties = field.Path("spec.parties")
-			if b.Spec.Parties < 1 {
-				errs = append(errs, field.Invalid(parties, b.Spec.Parties, "must be greater than 0"))
-			}
-			if old != nil && old.Spec.Parties != b.Spec.Parties {
-				errs = append(errs, field.Invalid(parties, b.Spec.Parties, "field is immutable"))
-			}
-			return errs
-		},
-		Columns: []store.Column[Barrier]{
-			store.NameColumn[Barrier](),
+		Table: kind.Table[*Barrier]{Columns: []kind.Column[*Barrier]{
+			kind.NameColumn[*Barrier](),
 			{Name: "Arrived", Type: "string", Description: "How many of the parties have arrived.", Cell: func(b *Barrier, _ time.Time) any {
 				return fmt.Sprintf("%d/%d", len(b.Status.Arrived), b.Spec.Parties)
 			}},
-			store.AgeColumn[Barrier](),
-		},
+			kind.AgeColumn[*Barrier](),
+		}},
 	})
 }
 
 // newOpenKind returns a kind without a Go type or a schema: the store keeps all fields
 // that a client sends. Its objects have no namespace.
 func newOpenKind() *store.Kind[store.Unstructured] {
-	return store.MustKind(store.Descriptor[store.Unstructured]{
-		Group: "sync.example.com", Name: "Hall", ClusterScoped: true,
-		Versions: []store.Version[store.Unstructured]{{Name: "v1"}},
+	return store.MustKind(kind.Descriptor[*store.Unstructured]{
+		Resource: kind.Resource{Group: "sync.example.com", Kind: "Hall", ClusterScoped: true},
+		Versions: []kind.Version[*store.Unstructured]{{Name: "v1"}},
 	})
 }
 

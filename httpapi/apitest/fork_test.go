@@ -159,7 +159,7 @@ func TestForkHasNoFaultsAndRequestsOfItsParent(t *testing.T) {
 }
 
 func TestForkHasTheOptionsOfItsParent(t *testing.T) {
-	k := store.MustKind(store.Descriptor[widget]{Group: "example.com", Name: "Widget", Plural: "widgets", Versions: []store.Version[widget]{{Name: "v1"}}})
+	k := store.MustKind(kind.Descriptor[*widget]{Resource: kind.Resource{Group: "example.com", Kind: "Widget", Plural: "widgets"}, Versions: []kind.Version[*widget]{{Name: "v1"}}})
 	through := 0
 	parent := apitest.New(t, apitest.Options{
 		API: httpapi.Options{

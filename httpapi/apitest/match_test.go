@@ -280,8 +280,9 @@ func clientOf(api *apitest.API) *http.Client { return &http.Client{Transport: ap
 
 // withEngines are the options of a server with a kind that has a status.
 func withEngines() apitest.Options {
-	engines := store.MustKind(store.Descriptor[store.Unstructured]{
-		Group: "example.com", Name: "Engine", Status: true, Versions: []store.Version[store.Unstructured]{{Name: "v1"}},
+	engines := store.MustKind(kind.Descriptor[*store.Unstructured]{
+		Resource: kind.Resource{Group: "example.com", Kind: "Engine", Status: true},
+		Versions: []kind.Version[*store.Unstructured]{{Name: "v1"}},
 	})
 	return apitest.Options{API: httpapi.Options{Kinds: []kind.Kind{engines}}}
 }

@@ -191,7 +191,7 @@ func (c *Collection[T]) decode(data []byte) (*T, error) {
 	if err != nil {
 		return nil, fmt.Errorf("client: the answer is no %s: %w", c.info.Kind, err)
 	}
-	return kinds.ValueOf[T](o), nil
+	return kind.ValueOf[T](o), nil
 }
 
 // collectionPath returns the path of a collection; namespace is "" for all namespaces.

@@ -66,21 +66,25 @@ type JobStatus struct {
 }
 
 func jobKind() *store.Kind[Job] {
-	return store.MustKind(store.Descriptor[Job]{
-		Group: "example.com", Name: "Job", Versions: []store.Version[Job]{{Name: "v1"}}, Status: true,
-		Default: func(j *Job) { j.Spec.Size = max(j.Spec.Size, 1) },
-		Validate: func(j, _ *Job) (errs field.Errors) {
-			if j.Spec.Size > 9 {
-				errs = append(errs, field.Invalid("spec.size", j.Spec.Size, "must be at most 9"))
-			}
-			return errs
+	return store.MustKind(kind.Descriptor[*Job]{
+		Resource: kind.Resource{Group: "example.com", Kind: "Job", Status: true},
+		Versions: []kind.Version[*Job]{{Name: "v1"}},
+		Strategy: kind.Strategy[*Job]{
+			Default: func(j *Job) { j.Spec.Size = max(j.Spec.Size, 1) },
+			Validate: func(j, _ *Job) (errs field.Errors) {
+				if j.Spec.Size > 9 {
+					errs = append(errs, field.Invalid("spec.size", j.Spec.Size, "must be at most 9"))
+				}
+				return errs
+			},
 		},
 	})
 }
 
 func thingKind() *store.Kind[store.Unstructured] {
-	return store.MustKind(store.Descriptor[store.Unstructured]{
-		Group: "example.com", Name: "Thing", ClusterScoped: true, Versions: []store.Version[store.Unstructured]{{Name: "v1"}},
+	return store.MustKind(kind.Descriptor[*store.Unstructured]{
+		Resource: kind.Resource{Group: "example.com", Kind: "Thing", ClusterScoped: true},
+		Versions: []kind.Version[*store.Unstructured]{{Name: "v1"}},
 	})
 }
 

@@ -12,8 +12,8 @@ import (
 	"time"
 
 	"github.com/kubecoord/kubecoord/internal/differ"
-	"github.com/kubecoord/kubecoord/internal/kinds"
 	"github.com/kubecoord/kubecoord/store"
+	"github.com/kubecoord/kubecoord/store/kind"
 	"github.com/kubecoord/kubecoord/store/meta"
 	"github.com/kubecoord/kubecoord/watch"
 )
@@ -274,7 +274,7 @@ func (c *Collection[T]) Follow(ctx context.Context, opts store.WatchOptions) ite
 		opts.AllowWatchBookmarks = false
 		// The consumer may change its objects, so it gets copies.
 		d := differ.New(c.identity, func(t watch.EventType, obj *T) error {
-			if !yield(watch.Event[T]{Type: t, Object: kinds.ValueOf[T](c.kind.CopyGiven(c.kind.Given(obj)))}, nil) {
+			if !yield(watch.Event[T]{Type: t, Object: kind.ValueOf[T](c.kind.CopyGiven(c.kind.Given(obj)))}, nil) {
 				return errLeft
 			}
 			return nil

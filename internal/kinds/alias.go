@@ -5,21 +5,21 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/kubecoord/kubecoord/internal/codec"
 	"github.com/kubecoord/kubecoord/internal/validate"
+	"github.com/kubecoord/kubecoord/store/kind"
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
 // alias returns the kind in another group. It shares all that is compiled, so the items of a collection serve both.
-func (k *Kind) alias(of *Alias, version int) *Kind {
+func (k *Kind) alias(of *kind.Alias[Object], version int) *Kind {
 	a := &Kind{
 		of: k.of, info: k.info, versions: k.versions, forms: k.forms, managers: k.managers, subresources: k.subresources,
 		origin: k, own: version,
 	}
 	// The errors of upstream name the first group of the object.
-	a.of.Group, a.of.ErrorKind, a.of.SelectableFields = of.Group, k.GroupKind(), of.SelectableFields
-	if a.of.ValidateName = of.ValidateName; of.ValidateName == nil {
-		a.of.ValidateName = validate.NameIsDNSSubdomain
+	a.of.Resource.Group, a.of.Resource.ErrorKind, a.of.SelectableFields = of.Group, k.GroupKind(), of.SelectableFields
+	if a.of.Strategy.ValidateName = of.ValidateName; of.ValidateName == nil {
+		a.of.Strategy.ValidateName = validate.NameIsDNSSubdomain
 	}
 	a.info.Group, a.info.Versions = of.Group, slices.Clone(k.info.Versions)
 	for i := range a.info.Versions {
@@ -59,22 +59,12 @@ func (k *Kind) Given(obj any) Object {
 // CopyGiven returns a deep copy of an object of a caller.
 func (k *Kind) CopyGiven(o Object) Object { return k.form(k.own).typ.Copy(o).(Object) }
 
-// ValueOf returns an object as a caller sees it, a pointer to a struct, or nil if it has another type.
-func ValueOf[T any](o Object) *T {
-	if b, ok := o.(*codec.Box); ok {
-		t, _ := b.Value().(*T)
-		return t
-	}
-	t, _ := any(o).(*T)
-	return t
-}
-
 // Shown returns an object in the stored form, which the caller owns, as the Go API shows it.
 func (k *Kind) Shown(o Object) Object {
 	if k.own == 0 {
 		return o
 	}
-	o, err := k.Convert(context.Background(), o, 0, k.own, Remembered)
+	o, err := k.Convert(context.Background(), o, 0, k.own, kind.Remembered)
 	if err != nil {
 		panic(err) // cannot be: both forms are Go types
 	}

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/kubecoord/kubecoord/internal/codec"
+	"github.com/kubecoord/kubecoord/store/kind"
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
@@ -24,7 +25,7 @@ const (
 type form struct {
 	typ     *codec.Type
 	newWire func() Object
-	convert Conversion // nil if all members keep their names
+	convert kind.Conversion // nil if all members keep their names
 }
 
 // Type returns the compiled type of the stored form.
@@ -51,11 +52,11 @@ func (k *Kind) Copy(o Object) Object { return k.Type().Copy(o).(Object) }
 func (k *Kind) New(version int) Object { return k.form(version).newWire() }
 
 // KeepsVersion reports whether a write is in the version of its request until it is stored.
-func (k *Kind) KeepsVersion() bool { return k.of.KeepsVersion }
+func (k *Kind) KeepsVersion() bool { return k.of.Strategy.KeepsVersion }
 
 // versionOf returns the version that an object is in: the stored one, or for a kind that KeepsVersion the one that it names.
 func (k *Kind) versionOf(o Object) int {
-	if named := *o.GetTypeMeta(); k.of.KeepsVersion && named != (meta.TypeMeta{}) {
+	if named := *o.GetTypeMeta(); k.of.Strategy.KeepsVersion && named != (meta.TypeMeta{}) {
 		return max(slices.IndexFunc(k.versions, func(v version) bool { return v.named == named }), 0)
 	}
 	return 0
@@ -64,7 +65,7 @@ func (k *Kind) versionOf(o Object) int {
 // received returns an object in the shape of one version, with defaults filled in, as the steps of a write get it: in the stored
 // form, or as it is if the kind KeepsVersion. It takes ownership of the object.
 func (k *Kind) received(ctx context.Context, version int, o Object) (Object, error) {
-	if !k.of.KeepsVersion || version == 0 {
+	if !k.of.Strategy.KeepsVersion || version == 0 {
 		return k.FromWire(ctx, version, o)
 	}
 	*o.GetTypeMeta() = k.TypeMeta(version)
@@ -76,10 +77,10 @@ func (k *Kind) received(ctx context.Context, version int, o Object) (Object, err
 // AsReceived returns a state of an object as the steps of a write in a version get it: in the stored form, or in the shape of the
 // version if the kind KeepsVersion. The object may be nil.
 func (k *Kind) AsReceived(ctx context.Context, version int, o Object) (Object, error) {
-	if o == nil || !k.of.KeepsVersion {
+	if o == nil || !k.of.Strategy.KeepsVersion {
 		return o, nil
 	}
-	return k.Convert(ctx, o, 0, version, Remembered)
+	return k.Convert(ctx, o, 0, version, kind.Remembered)
 }
 
 // Settle returns a valid object as a read from storage returns it: in the stored form, without the members that it does not have,
@@ -87,7 +88,7 @@ func (k *Kind) AsReceived(ctx context.Context, version int, o Object) (Object, e
 // customresource_handler.go, crdConversionRESTOptionsGetter). It reports whether the object shows defaults that are not in storage.
 // It takes ownership of the object.
 func (k *Kind) Settle(ctx context.Context, o Object) (_ Object, filled bool, err error) {
-	if o, err = k.Convert(ctx, o, 0, 0, Anew); err != nil {
+	if o, err = k.Convert(ctx, o, 0, 0, kind.Anew); err != nil {
 		return nil, false, err
 	}
 	*o.GetTypeMeta() = meta.TypeMeta{}
@@ -105,8 +106,8 @@ func (k *Kind) FromWire(ctx context.Context, version int, o Object) (_ Object, e
 	markManagersReset(o.GetObjectMeta())
 	f := k.form(version)
 	f.typ.Default(o)
-	if o, err = f.converted(ctx, o, true, Remembered); err == nil {
-		k.of.Default(o)
+	if o, err = f.converted(ctx, o, true, kind.Remembered); err == nil {
+		k.of.Strategy.Default(o)
 	}
 	return o, err
 }
@@ -125,40 +126,16 @@ func (k *Kind) Conform(o Object) {
 func (k *Kind) Wire(ctx context.Context, o Object, version int) (_ Object, err error) {
 	if k.form(version) == k.form(k.versionOf(o)) {
 		o = k.Copy(o)
-	} else if o, err = k.Convert(ctx, o, 0, version, Remembered); err != nil {
+	} else if o, err = k.Convert(ctx, o, 0, version, kind.Remembered); err != nil {
 		return nil, err
 	}
 	*o.GetTypeMeta() = k.TypeMeta(version)
 	return o, nil
 }
 
-// Conversion converts an object of the stored form to the shape of a version, or back if toStored is set. It may change the object.
-type Conversion func(ctx context.Context, o Object, toStored bool, reuse Reuse) (Object, error)
-
-// Reuse says which results a Conversion may return that remembers results, such as one by a webhook.
-type Reuse bool
-
-// The kinds of Reuse.
-const (
-	// Remembered is the result of an earlier conversion, if there is one, as for a read from a watch cache.
-	Remembered Reuse = true
-	// Anew is the result of this conversion, as for a read from storage or of a body.
-	Anew Reuse = false
-)
-
-// ConvertBy returns the Conversion by two functions, which cannot fail.
-func ConvertBy(toWire, toStored func(Object) Object) Conversion {
-	return func(_ context.Context, o Object, back bool, _ Reuse) (Object, error) {
-		if back {
-			return toStored(o), nil
-		}
-		return toWire(o), nil
-	}
-}
-
 // Convert returns an object in the shape of one version in the shape of another. From 0, which stands for the stored form, it
 // also takes an object that is kept in the version of its request. The result may share memory with the object.
-func (k *Kind) Convert(ctx context.Context, o Object, from, to int, reuse Reuse) (_ Object, err error) {
+func (k *Kind) Convert(ctx context.Context, o Object, from, to int, reuse kind.Reuse) (_ Object, err error) {
 	if from == 0 {
 		from = k.versionOf(o)
 	}
@@ -172,22 +149,22 @@ func (k *Kind) Convert(ctx context.Context, o Object, from, to int, reuse Reuse)
 	if err != nil {
 		return nil, err
 	}
-	if t.prune(o); k.of.KeepsVersion {
+	if t.prune(o); k.of.Strategy.KeepsVersion {
 		*o.GetTypeMeta() = k.TypeMeta(to)
 	}
 	return o, nil
 }
 
-func (f *form) converted(ctx context.Context, o Object, toStored bool, reuse Reuse) (Object, error) {
+func (f *form) converted(ctx context.Context, o Object, toStored bool, reuse kind.Reuse) (Object, error) {
 	if f.convert == nil {
 		return o, nil
 	}
 	return f.convert(ctx, o, toStored, reuse)
 }
 
-// Remembers reports whether results of conversions to a version may be remembered, so that Anew makes a difference.
+// Remembers reports whether results of conversions to a version may be remembered, so that kind.Anew makes a difference.
 func (k *Kind) Remembers(version int) bool {
-	return k.of.KeepsVersion && k.form(version).convert != nil
+	return k.of.Strategy.KeepsVersion && k.form(version).convert != nil
 }
 
 // prune removes members that another version of an object has.
@@ -196,7 +173,7 @@ func (f *form) prune(o Object) { _, _ = f.typ.Prune(o, false) } // fails only fo
 // Append appends a stored object in the shape of a version, without kind and apiVersion. Many requests may share the bytes, so the
 // end of one stops no conversion.
 func (k *Kind) Append(dst []byte, o Object, version int, format Format) ([]byte, error) {
-	o, err := k.Convert(context.Background(), o, 0, version, Remembered)
+	o, err := k.Convert(context.Background(), o, 0, version, kind.Remembered)
 	if err != nil {
 		return dst, err
 	}
@@ -245,8 +222,8 @@ func (k *Kind) Own(ctx context.Context, o, current Object) (Object, error) {
 	if err != nil {
 		return nil, err
 	}
-	if o, err = k.form(k.own).converted(ctx, o, true, Remembered); err == nil {
-		k.of.Default(o)
+	if o, err = k.form(k.own).converted(ctx, o, true, kind.Remembered); err == nil {
+		k.of.Strategy.Default(o)
 	}
 	return o, err
 }

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/url"
 	"path"
 	"reflect"
 	"slices"
@@ -20,180 +19,13 @@ import (
 	"github.com/kubecoord/kubecoord/store/field"
 	"github.com/kubecoord/kubecoord/store/kind"
 	"github.com/kubecoord/kubecoord/store/meta"
-	"github.com/kubecoord/kubecoord/store/schema"
 )
 
 // Object is an object of a store: a pointer to a struct that embeds meta.TypeMeta and meta.ObjectMeta.
 type Object = managedfields.Object
 
-// Descriptor describes a kind without its Go type. Package store documents the fields; it makes a Descriptor of the
-// typed one that a user writes. A nil function does nothing.
-type Descriptor struct {
-	Group, Name, Plural, Singular, StoragePrefix string
-
-	ShortNames, Categories []string
-	// New returns an empty object in the stored form.
-	New      func() Object
-	Versions []Version
-
-	ClusterScoped, Status, Native       bool
-	CreateOnUpdate, UnconditionalUpdate bool
-	ValidateMetadataOnUpdate            bool
-	// KeepsVersion keeps a written object in the version of its request, which its TypeMeta names, until it is stored: the
-	// functions of the versions get objects in their own version. Kinds without it are converted when a body is read.
-	KeepsVersion bool
-	// SlowValidation is for a kind whose validation may take long and cannot be cancelled: requests end at their time nevertheless.
-	SlowValidation bool
-	// StatusOnCreate lets a create set the status of a kind with Status, as Nodes do.
-	StatusOnCreate bool
-	// Resets are the members, beside the status of a kind with Status, that have no owners, since updates cannot change them. Like
-	// the Resets of a Subresource.
-	Resets []string
-	// Holds reports whether a deleted object stays without finalizers in its metadata, as a Namespace with some in its spec.
-	// Such a kind has PrepareForDelete.
-	Holds func(obj Object) bool
-
-	ValidateName      func(name string, prefix bool) []string
-	ValidateFinalizer func(finalizer string) []string
-	Default           func(obj Object)
-	// PrepareForCreate and PrepareForUpdate set the fields that a writer cannot set. ctx is the one of the write.
-	PrepareForCreate func(ctx context.Context, obj Object)
-	PrepareForUpdate func(obj, old Object)
-	// PrepareForDelete, if not nil, changes an object whose deletion begins: the deletionTimestamp is set, and the object
-	// stays until its finalizers are gone. Without it the object has the finalizers that deletion options ask for.
-	PrepareForDelete func(obj Object, now time.Time)
-	Warnings         func(obj, old Object) []string
-	// Counts reports whether an update counts a generation. Nil: custom resources count updates of more than metadata
-	// (and status, if Status is set), built-in kinds none. A new object has generation 1 if Counts is not nil.
-	Counts func(obj, old Object) bool
-	// ErrorKind is the kind in errors about objects that are invalid, if another kind's storage writes them.
-	ErrorKind meta.GroupKind
-	// ReturnsDeleted makes a deletion answer with the object that is gone, and not with a Status.
-	ReturnsDeleted bool
-	// OrphansDependents is the policy of a deletion that has none: the finalizer "orphan" is added.
-	OrphansDependents bool
-	// Grace returns the seconds after which a deleted object is to be gone. A deletion with some left marks the object; one with
-	// none removes it. requested is the gracePeriodSeconds of the request. Nil: there is no grace.
-	Grace func(obj Object, requested *int64) int64
-	// Verbs are the verbs that are served, in the words of discovery; nil means all.
-	Verbs []string
-	// BodyVersions are other API versions, of the same form, that a body may name where it has another kind than its path, as an
-	// Eviction may be of policy/v1beta1 (upstream: rest.GroupVersionAcceptor).
-	BodyVersions []string
-	// Answer completes an object of a kind that is not stored, such as a TokenReview, once it is validated. Nil: it is
-	// answered as it is.
-	Answer func(ctx context.Context, obj Object) error
-	// Subresources are the ones besides status. One with the name status replaces the one that Status makes.
-	Subresources []Subresource
-
-	SelectableFields []SelectableField
-	// FieldRefusal is the message that refuses other fields in a fieldSelector, a format with one string. Default: as upstream.
-	FieldRefusal string
-	Columns      []Column
-	// Cells returns all cells of a row in a Table, in place of the functions of Columns.
-	Cells func(obj Object, now time.Time) []any
-	// RowConditions returns the conditions of a row in a Table, values that have a JSON form.
-	RowConditions func(obj Object) []any
-
-	// Aliases are other groups that the same objects are read and written in.
-	Aliases []Alias
-	// Defines returns the kind that an object defines, as a CustomResourceDefinition does, or an error that says why it
-	// defines none. Objects with equal specs must give the same kind, and no object more than one: a fixture, the forks of
-	// an API and a server that starts again ask for it. Nil: the objects define no kinds.
-	Defines func(obj Object) (*Kind, error)
-}
-
-// Alias is another group that the objects of a kind are served in, under the same names, as events.k8s.io has the events of
-// the core group. Both groups have one collection: one resourceVersion, one history, and watches in both. Upstream registers
-// such objects in two groups that share a storage (controlplane/apiserver, AddCohabitatingResources).
-type Alias struct {
-	Group string
-	// Version converts between the stored form of the kind and the one of the group. The functions of the version and of the
-	// fields get stored objects, as for any other version.
-	Version          Version
-	ValidateName     func(name string, prefix bool) []string
-	SelectableFields []SelectableField
-}
-
-// Version is one served API version of a kind.
-type Version struct {
-	Name, Deprecated string
-	// New returns an empty object in the shape of the version. Nil: the shape is the stored form. Convert converts between the two.
-	// Nil: all members keep their names.
-	New      func() Object
-	Convert  Conversion
-	Validate func(obj, old Object) field.Errors
-	// ValidateStatus replaces Validate for writes of the status.
-	ValidateStatus func(obj, old Object) field.Errors
-	// Columns and Cells replace the columns and cells of the kind. Their functions get an object in the shape of the version.
-	Columns []Column
-	Cells   func(obj Object, now time.Time) []any
-	// Unserved is for a first version that objects are only stored in.
-	Unserved bool
-	// Schema is the form of an object without a Go type, or nil for any form. The first version's is the stored form.
-	Schema *schema.Schema
-	// Type is the form of an object of a Go type of another library, or nil. The objects are Boxes. Schema then only describes them
-	// in documents.
-	Type *codec.Type
-}
-
-// Subresource is a path below each object: {name}/{Name}.
-type Subresource struct {
-	Name string
-	// Body is the kind of the bodies, such as Scale, or nil for the kind of the parent. It is not stored.
-	Body *Kind
-	// Verbs are the verbs that are served, of create, get, patch and update, in this order.
-	Verbs []string
-	// Read returns the body for a state. Nil: the parent itself.
-	Read func(parent Object) (Object, error)
-	// Shows, if not nil, returns why the body of a state is not shown. An update reads it nevertheless.
-	Shows func(parent Object) error
-	// Start returns the body that an update begins with. Nil: as Read.
-	Start func(parent Object) (Object, error)
-	// Write changes a copy of the state as a body asks. A write of a body of the parent's kind keeps all of the parent that
-	// Write does not change.
-	Write func(parent, body Object) error
-	// Resets are the members of a body of the parent's kind that the subresource does not own, of the first or the second level:
-	// "spec", "metadata.labels".
-	Resets []string
-	// Validate returns the problems of a write in place of the version's.
-	Validate func(parent, old Object) field.Errors
-	// Removes makes a create delete the parent, as an Eviction does, with the deleteOptions of the body. Write, if it is
-	// not nil, changes the parent first.
-	Removes bool
-	// MayRemove, if not nil, may refuse a create that would delete the parent. exact makes the deletion fail if the parent has
-	// changed since; unless the body names a resourceVersion, MayRemove is then called again.
-	MayRemove func(ctx context.Context, parent Object, dryRun bool) (exact bool, err error)
-	// Answer returns the answer of a create, which then writes nothing, as a TokenRequest. Nil: a Status.
-	Answer func(ctx context.Context, parent, body Object) (Object, error)
-	// Connect answers a request in place of all other functions, without a body: a path of a kubelet. query is the query of
-	// the request. Without an error there is no content. Discovery does not name the subresource.
-	Connect func(name string, parent func() (Object, error), query url.Values) error
-	// Member is the path of the member of the parent that spec.replicas of a Scale stands for, in all versions. Default:
-	// spec.replicas.
-	Member []string
-
-	managers *managedfields.FieldManager // of the bodies
-	mapping  *managedfields.Mapping      // nil without a Body
-}
-
-// SelectableField is a field that a fieldSelector may name.
-type SelectableField struct {
-	Path  string
-	Value func(Object) string
-}
-
-// Column is one column of a Table.
-type Column struct {
-	ColumnInfo
-	Cell func(obj Object, now time.Time) any
-}
-
-// ColumnInfo is a Column without its function.
-type ColumnInfo struct {
-	Name, Type, Format, Description string
-	Priority                        int32
-}
+// Descriptor describes a kind whose functions get objects of any Go type.
+type Descriptor = kind.Descriptor[Object]
 
 // Kind is a Descriptor that was checked, with its types compiled. It never
 // changes, so that any number of stores may share it.
@@ -230,44 +62,46 @@ type version struct {
 
 // NewKind checks and compiles a descriptor. The error names the member that is wrong and the expected value.
 func NewKind(d Descriptor) (*Kind, error) {
-	if d.Name == "" || len(d.Versions) == 0 {
-		return nil, errors.New("a kind needs Name and Versions")
+	if d.Resource.Kind == "" || len(d.Versions) == 0 {
+		return nil, errors.New("a kind needs Resource.Kind and Versions")
 	}
-	k := d.kind()
-	for _, check := range []func(*Kind) error{d.checkNames, d.checkFunctions, d.compileVersions, k.checkStatus} {
-		if err := check(k); err != nil {
-			return nil, fmt.Errorf("kind %s: %w", d.Name, err)
+	k := newKind(&d)
+	for _, check := range []func() error{k.checkNames, k.checkFunctions, k.compileVersions, k.checkStatus} {
+		if err := check(); err != nil {
+			return nil, fmt.Errorf("kind %s: %w", d.Resource.Kind, err)
 		}
 	}
 	k.compileManagers()
 	k.compileSubresources()
 	k.endpoints = sync.OnceValue(k.makeEndpoints)
 	for i := range d.Aliases {
-		k.aliases = append(k.aliases, k.alias(&d.Aliases[i], len(d.Versions)+i))
+		k.aliases = append(k.aliases, k.alias(&d.Aliases[i], k.aliasAt()+i))
 	}
 	return k, nil
 }
 
-// kind returns the Kind without its versions, with defaults filled in.
-func (d *Descriptor) kind() *Kind {
-	plural := cmp.Or(d.Plural, pluralOf(d.Name))
+// newKind returns the Kind without its versions, with defaults filled in.
+func newKind(d *Descriptor) *Kind {
+	r := d.Resource
+	plural := cmp.Or(r.Plural, pluralOf(r.Kind))
 	k := &Kind{
 		info: kind.Info{
-			Group: d.Group, Kind: d.Name, Plural: plural, ShortNames: slices.Clone(d.ShortNames),
-			Categories: slices.Clone(d.Categories), Verbs: slices.Clone(d.Verbs),
-			Singular:      cmp.Or(d.Singular, strings.ToLower(d.Name)),
-			StoragePrefix: cmp.Or(d.StoragePrefix, path.Join(d.Group, plural)),
-			ClusterScoped: d.ClusterScoped, Status: d.Status, Native: d.Native, CreateOnUpdate: d.CreateOnUpdate,
-			UnconditionalUpdate: d.UnconditionalUpdate, ReturnsDeleted: d.ReturnsDeleted, OrphansDependents: d.OrphansDependents,
+			Group: r.Group, Kind: r.Kind, Plural: plural, ShortNames: slices.Clone(r.ShortNames),
+			Categories: slices.Clone(r.Categories), Verbs: slices.Clone(r.Verbs),
+			Singular:      cmp.Or(r.Singular, strings.ToLower(r.Kind)),
+			StoragePrefix: cmp.Or(r.StoragePrefix, path.Join(r.Group, plural)),
+			ClusterScoped: r.ClusterScoped, Status: r.Status, Native: r.Native,
+			CreateOnUpdate: d.Strategy.Update.CreateMissing, UnconditionalUpdate: d.Strategy.Update.Unconditional,
+			ReturnsDeleted: d.Strategy.Delete.ReturnsObject, OrphansDependents: d.Strategy.Delete.OrphansDependents,
 			SelectableFields: []string{FieldName, FieldNamespace},
 		},
 		of:   *d,
-		pure: d.Default == nil && d.PrepareForUpdate == nil,
+		pure: d.Strategy.Default == nil && d.Strategy.Update.Prepare == nil,
 	}
 	// Upstream refuses other fields in a function for each kind. Built-in kinds without such a function share one, which takes
 	// the namespace of any kind (apimachinery: runtime/scheme.go, DefaultMetaV1FieldSelectorConversion).
 	if !k.info.Native || len(d.SelectableFields) > 0 {
-		k.info.FieldRefusal = cmp.Or(d.FieldRefusal, "field label not supported: %s")
+		k.info.FieldRefusal = cmp.Or(r.FieldRefusal, "field label not supported: %s")
 		if k.info.ClusterScoped {
 			k.info.SelectableFields = k.info.SelectableFields[:1]
 		}
@@ -279,20 +113,37 @@ func (d *Descriptor) kind() *Kind {
 	for _, a := range d.Aliases {
 		k.of.Versions = append(k.of.Versions, a.Version)
 	}
-	if d.ValidateName == nil {
-		k.of.ValidateName = validate.NameIsDNSSubdomain
+	if k.of.New == nil {
+		k.of.New = newOf(d.Versions[0], nil)
 	}
-	if d.Default == nil {
-		k.of.Default = func(Object) {}
+	if k.of.Table.Columns = slices.Clone(d.Table.Columns); d.Table.Columns == nil && d.Table.Cells == nil {
+		k.of.Table.Columns = []kind.Column[Object]{kind.NameColumn[Object](), kind.AgeColumn[Object]()}
 	}
-	if d.Warnings == nil {
-		k.of.Warnings = func(_, _ Object) []string { return nil }
+	if d.Strategy.ValidateName == nil {
+		k.of.Strategy.ValidateName = validate.NameIsDNSSubdomain
+	}
+	if d.Strategy.Default == nil {
+		k.of.Strategy.Default = func(Object) {}
+	}
+	if d.Strategy.Warnings == nil {
+		k.of.Strategy.Warnings = func(_, _ Object) []string { return nil }
 	}
 	return k
 }
 
+// newOf returns the function that returns an empty object in the shape of a version. stored is the function of the stored form.
+func newOf(v kind.Version[Object], stored func() Object) func() Object {
+	switch {
+	case v.Form.New != nil:
+		return v.Form.New
+	case v.Type != nil:
+		return func() Object { return v.Type.New().(Object) }
+	}
+	return stored
+}
+
 // checkNames refuses names that would not do in a path.
-func (d *Descriptor) checkNames(k *Kind) error {
+func (k *Kind) checkNames() error {
 	check := func(what, got string, rule func(string, bool) []string) error {
 		if problems := rule(got, false); len(problems) > 0 {
 			return fmt.Errorf("%s: got %q, want %s", what, got, problems[0])
@@ -300,76 +151,86 @@ func (d *Descriptor) checkNames(k *Kind) error {
 		return nil
 	}
 	errs := []error{
-		check("Name in lower case", strings.ToLower(d.Name), validate.NameIsDNSLabel),
-		check("Plural", k.info.Plural, validate.NameIsDNSLabel),
+		check("Resource.Kind in lower case", strings.ToLower(k.info.Kind), validate.NameIsDNSLabel),
+		check("Resource.Plural", k.info.Plural, validate.NameIsDNSLabel),
 	}
-	if d.Group != "" {
-		errs = append(errs, check("Group", d.Group, validate.NameIsDNSSubdomain))
+	if k.info.Group != "" {
+		errs = append(errs, check("Resource.Group", k.info.Group, validate.NameIsDNSSubdomain))
 	}
 	seen := map[string]bool{}
-	for _, v := range d.Versions {
+	for _, v := range k.of.Versions[:k.aliasAt()] {
 		if errs = append(errs, check("Versions", v.Name, validate.NameIsDNSLabel)); seen[v.Name] {
 			errs = append(errs, fmt.Errorf("Versions: got %q twice, want it once", v.Name))
 		}
 		seen[v.Name] = true
 	}
-	for _, a := range d.Aliases {
+	for _, a := range k.of.Aliases {
 		errs = append(errs, check("Aliases: Group", a.Group, validate.NameIsDNSSubdomain), check("Aliases: Version", a.Version.Name, validate.NameIsDNSLabel))
-		if a.Group == d.Group {
+		if a.Group == k.info.Group {
 			errs = append(errs, fmt.Errorf("Aliases: got the group %q of the kind, want another one", a.Group))
 		}
 	}
 	return cmp.Or(errs...)
 }
 
-// checkFunctions refuses a column or a field without its function.
-func (d *Descriptor) checkFunctions(*Kind) error {
-	for _, c := range d.Columns {
-		if c.Cell == nil && d.Cells == nil {
-			return fmt.Errorf("Columns: got %q without a Cell, want one", c.Name)
+// aliasAt returns the index of the first version of an alias.
+func (k *Kind) aliasAt() int { return len(k.of.Versions) - len(k.of.Aliases) }
+
+// checkFunctions refuses a column, a field or a subresource without its function.
+func (k *Kind) checkFunctions() error {
+	if k.of.New == nil {
+		return errors.New("New: got none, want one, or a Type for the first version: the functions get objects of any Go type")
+	}
+	for _, c := range k.of.Table.Columns {
+		if c.Cell == nil && k.of.Table.Cells == nil {
+			return fmt.Errorf("Table.Columns: got %q without a Cell, want one", c.Name)
 		}
 	}
-	for _, f := range d.SelectableFields {
+	for _, f := range k.of.SelectableFields {
 		if f.Value == nil {
 			return fmt.Errorf("SelectableFields: got %q without a Value, want one", f.Path)
 		}
 	}
-	for i := range d.Subresources {
-		if err := d.Subresources[i].check(); err != nil {
+	for i := range k.of.Subresources {
+		if err := checkSubresource(&k.of.Subresources[i]); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (d *Descriptor) compileVersions(k *Kind) error {
-	first := d.Versions[0]
-	stored, err := d.compileType(d.New(), first)
+func (k *Kind) compileVersions() error {
+	first := k.of.Versions[0]
+	stored, err := compileType(k.of.New(), first)
 	if err != nil {
 		return err
 	}
-	k.forms = []form{{typ: stored, newWire: d.New}}
+	k.forms = []form{{typ: stored, newWire: k.of.New}}
 	k.info.Trees = stored.Rest != nil
-	if first.New != nil {
+	if first.Form.New != nil || first.Form.Convert != nil {
 		return fmt.Errorf("Versions: got a Form for %q, want none: the first version has the stored form", first.Name)
 	}
 	for i, v := range k.of.Versions {
-		group := d.Group
-		if alias := i - len(d.Versions); alias >= 0 {
-			group, v.Unserved = d.Aliases[alias].Group, true
+		group := k.info.Group
+		if alias := i - k.aliasAt(); alias >= 0 {
+			group, v.Unserved = k.of.Aliases[alias].Group, true
 		}
-		named := meta.TypeMeta{Kind: d.Name, APIVersion: meta.GroupVersion{Group: group, Version: v.Name}.String()}
-		compiled := version{named: named, validate: k.afterJSON(v.Validate)}
+		named := meta.TypeMeta{Kind: k.info.Kind, APIVersion: meta.GroupVersion{Group: group, Version: v.Name}.String()}
+		validate := v.Validate
+		if validate == nil {
+			validate = k.of.Strategy.Validate
+		}
+		compiled := version{named: named, validate: k.afterJSON(validate)}
 		compiled.validateStatus = compiled.validate
 		if v.ValidateStatus != nil {
 			compiled.validateStatus = k.afterJSON(v.ValidateStatus)
 		}
-		if v.New != nil || v.Schema != first.Schema {
-			shape := form{newWire: v.New, convert: v.Convert}
-			if v.New == nil {
-				shape.newWire = d.New
+		if v.Form.New != nil || v.Form.Convert != nil || v.Schema != first.Schema {
+			if v.Form.New != nil && v.Form.Convert == nil {
+				return fmt.Errorf("Versions: got a Form for %q without a function that converts, want both functions", v.Name)
 			}
-			if shape.typ, err = d.compileType(shape.newWire(), v); err != nil {
+			shape := form{newWire: newOf(v, k.of.New), convert: v.Form.Convert}
+			if shape.typ, err = compileType(shape.newWire(), v); err != nil {
 				return err
 			}
 			compiled.form = len(k.forms)
@@ -380,11 +241,11 @@ func (d *Descriptor) compileVersions(k *Kind) error {
 			return err
 		}
 		if compiled.form == 0 && i > 0 {
-			if compiled.schema, err = d.compileType(d.New(), v); err != nil {
+			if compiled.schema, err = compileType(k.of.New(), v); err != nil {
 				return err
 			}
 		}
-		compiled.document = sync.OnceValue(func() *codec.Type { return v.describedBy(compiled.schema) })
+		compiled.document = sync.OnceValue(func() *codec.Type { return describedBy(compiled.schema, v) })
 		k.versions = append(k.versions, compiled)
 		k.info.Versions = append(k.info.Versions, kind.VersionInfo{Name: v.Name, Deprecated: v.Deprecated, Unserved: v.Unserved})
 		k.info.JSONOnly = k.info.JSONOnly || !compiled.schema.HasProto()
@@ -393,15 +254,15 @@ func (d *Descriptor) compileVersions(k *Kind) error {
 }
 
 // describedBy returns the type that documents describe: the type of the objects, or for one of another library the type of its schema.
-func (v *Version) describedBy(typ *codec.Type) *codec.Type {
+func describedBy(typ *codec.Type, v kind.Version[Object]) *codec.Type {
 	if v.Type == nil {
 		return typ
 	}
-	tree, err := codec.CompileTree(reflect.TypeFor[tree](), v.Name, v.Schema)
+	described, err := codec.CompileTree(reflect.TypeFor[tree](), v.Name, v.Schema)
 	if err != nil {
 		panic(err) // cannot be: the schema was made of the Go type
 	}
-	return tree
+	return described
 }
 
 // tree is an object of any form.
@@ -412,9 +273,9 @@ type tree struct {
 }
 
 // compileType compiles the type of an object in the shape of a version.
-func (d *Descriptor) compileType(o Object, v Version) (*codec.Type, error) {
+func compileType(o Object, v kind.Version[Object]) (*codec.Type, error) {
 	if v.Type != nil {
-		return v.Type, nil
+		return v.Type.(*codec.Type), nil
 	}
 	typ, err := codec.CompileTree(reflect.TypeOf(o).Elem(), v.Name, v.Schema)
 	if err != nil && v.Schema != nil {
@@ -455,10 +316,10 @@ func (k *Kind) validateJSON(o Object) field.Errors {
 }
 
 // checkStatus refuses a status subresource of objects without a status.
-func (k *Kind) checkStatus(*Kind) error {
+func (k *Kind) checkStatus() error {
 	for _, f := range k.forms {
 		if k.info.Status && !f.typ.Has(memberStatus) {
-			return fmt.Errorf("Status: got true, but %s has no member %q", f.typ.Name, memberStatus)
+			return fmt.Errorf("Resource.Status: got true, but %s has no member %q", f.typ.Name, memberStatus)
 		}
 	}
 	return nil
@@ -481,14 +342,20 @@ func pluralOf(kind string) string {
 // HasSubresource reports whether objects have a subresource.
 func (k *Kind) HasSubresource(name string) bool {
 	return name == memberStatus && k.info.Status ||
-		slices.ContainsFunc(k.of.Subresources, func(s Subresource) bool { return s.Name == name })
+		slices.ContainsFunc(k.of.Subresources, func(s kind.Subresource[Object]) bool { return s.Name == name })
 }
 
 // DefinesKinds reports whether the objects of the kind define kinds.
 func (k *Kind) DefinesKinds() bool { return k.of.Defines != nil }
 
 // Defined returns the kind that an object defines.
-func (k *Kind) Defined(o Object) (*Kind, error) { return k.of.Defines(o) }
+func (k *Kind) Defined(o Object) (*Kind, error) {
+	defined, err := k.of.Defines(o)
+	if err != nil {
+		return nil, err
+	}
+	return Of(defined), nil
+}
 
 // FieldValue returns the value of a selectable field, "" for others.
 func (k *Kind) FieldValue(o Object, path string) string {
@@ -501,21 +368,21 @@ func (k *Kind) FieldValue(o Object, path string) string {
 }
 
 // Columns returns the columns of a version.
-func (k *Kind) Columns(version int) []Column {
-	if own := k.of.Versions[version].Columns; own != nil {
+func (k *Kind) Columns(version int) []kind.Column[Object] {
+	if own := k.of.Versions[version].Table.Columns; own != nil {
 		return own
 	}
-	return k.of.Columns
+	return k.of.Table.Columns
 }
 
 // Cells returns the cells of an object's row in a Table of a version.
 func (k *Kind) Cells(ctx context.Context, o Object, version int, now time.Time) (_ []any, err error) {
-	row := k.of.Cells
-	if own := &k.of.Versions[version]; own.Columns != nil {
-		if o, err = k.Convert(ctx, o, 0, version, Remembered); err != nil {
+	row := k.of.Table.Cells
+	if own := &k.of.Versions[version]; own.Table.Columns != nil {
+		if o, err = k.Convert(ctx, o, 0, version, kind.Remembered); err != nil {
 			return nil, err
 		}
-		row = own.Cells
+		row = own.Table.Cells
 	}
 	if row != nil {
 		return row(o, now), nil
@@ -530,26 +397,26 @@ func (k *Kind) Cells(ctx context.Context, o Object, version int, now time.Time) 
 
 // RowConditions returns the conditions of an object's row in a Table.
 func (k *Kind) RowConditions(o Object) []any {
-	if k.of.RowConditions == nil {
+	if k.of.Table.Conditions == nil {
 		return nil
 	}
-	return k.of.RowConditions(o)
+	return k.of.Table.Conditions(o)
 }
 
 // Grace returns the seconds of grace of a deletion, and reports whether the kind has any.
 func (k *Kind) Grace(o Object, requested *int64) (seconds int64, ok bool) {
-	if k.of.Grace == nil {
+	if k.of.Strategy.Delete.Grace == nil {
 		return 0, false
 	}
-	return k.of.Grace(o, requested), true
+	return k.of.Strategy.Delete.Grace(o, requested), true
 }
 
 // Answer completes an object of a kind that is not stored.
 func (k *Kind) Answer(ctx context.Context, o Object) error {
-	if k.of.Answer == nil {
+	if k.of.Strategy.Answer == nil {
 		return nil
 	}
-	return k.of.Answer(ctx, o)
+	return k.of.Strategy.Answer(ctx, o)
 }
 
 // Info returns the description of the kind, which must not be changed.
@@ -562,8 +429,8 @@ func (k *Kind) GroupResource() meta.GroupResource {
 
 // GroupKind returns the group and the name of the kind, as errors about its objects have them.
 func (k *Kind) GroupKind() meta.GroupKind {
-	if k.of.ErrorKind != (meta.GroupKind{}) {
-		return k.of.ErrorKind
+	if k.of.Resource.ErrorKind != (meta.GroupKind{}) {
+		return k.of.Resource.ErrorKind
 	}
 	return meta.GroupKind{Group: k.info.Group, Kind: k.info.Kind}
 }
@@ -575,15 +442,15 @@ const (
 )
 
 // PreparesDelete reports whether the kind decides how a deletion begins.
-func (k *Kind) PreparesDelete() bool { return k.of.PrepareForDelete != nil }
+func (k *Kind) PreparesDelete() bool { return k.of.Strategy.Delete.Prepare != nil }
 
 // PrepareDelete makes an object one whose deletion has begun.
 func (k *Kind) PrepareDelete(o Object, now time.Time) {
 	o.GetObjectMeta().DeletionTimestamp = new(meta.NewTime(now))
-	k.of.PrepareForDelete(o, now)
+	k.of.Strategy.Delete.Prepare(o, now)
 }
 
 // PreparesWrites reports whether the kind has a function that may change more than the metadata of a write.
 func (k *Kind) PreparesWrites() bool {
-	return k.of.PrepareForUpdate != nil || k.of.PrepareForCreate != nil
+	return k.of.Strategy.Update.Prepare != nil || k.of.Strategy.Create.Prepare != nil
 }

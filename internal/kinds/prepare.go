@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/kubecoord/kubecoord/internal/managedfields"
+	"github.com/kubecoord/kubecoord/store/kind"
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
@@ -19,24 +20,24 @@ const memberStatus = "status"
 // PrepareNew empties the status if it is a subresource, sets generation 1 on kinds that have generations, and the
 // fields that the kind sets. ctx is the one of the write.
 func (k *Kind) PrepareNew(ctx context.Context, o Object) {
-	if k.info.Status && !k.of.StatusOnCreate {
+	if k.info.Status && !k.of.Strategy.Create.KeepStatus {
 		k.Type().CopyMember(o, nil, memberStatus)
 	}
 	if k.HasGenerations() {
 		o.GetObjectMeta().Generation = 1
 	}
-	if k.of.PrepareForCreate != nil {
-		k.of.PrepareForCreate(ctx, o)
+	if k.of.Strategy.Create.Prepare != nil {
+		k.of.Strategy.Create.Prepare(ctx, o)
 	}
 }
 
 // HasGenerations reports whether a new object has generation 1.
-func (k *Kind) HasGenerations() bool { return !k.info.Native || k.of.Counts != nil }
+func (k *Kind) HasGenerations() bool { return !k.info.Native || k.of.Strategy.Update.Counts != nil }
 
 // counts reports whether an update counts a generation.
 func (k *Kind) counts(o, old Object) bool {
-	if k.of.Counts != nil {
-		return k.of.Counts(o, old)
+	if k.of.Strategy.Update.Counts != nil {
+		return k.of.Strategy.Update.Counts(o, old)
 	}
 	return !k.info.Native && !k.Type().EqualBeside(o, old, "metadata")
 }
@@ -51,8 +52,8 @@ func (k *Kind) PrepareSuccessor(ctx context.Context, o, old Object) error {
 	if k.info.Status {
 		k.Type().CopyMember(o, old, memberStatus)
 	}
-	if k.of.PrepareForUpdate != nil {
-		k.of.PrepareForUpdate(o, old)
+	if k.of.Strategy.Update.Prepare != nil {
+		k.of.Strategy.Update.Prepare(o, old)
 	}
 	if k.counts(o, old) {
 		o.GetObjectMeta().Generation++
@@ -62,7 +63,7 @@ func (k *Kind) PrepareSuccessor(ctx context.Context, o, old Object) error {
 
 // Holds reports whether a deleted object stays, because of its finalizers or by a rule of the kind.
 func (k *Kind) Holds(o Object) bool {
-	return len(o.GetObjectMeta().Finalizers) > 0 || k.of.Holds != nil && k.of.Holds(o)
+	return len(o.GetObjectMeta().Finalizers) > 0 || k.of.Strategy.Delete.Holds != nil && k.of.Strategy.Delete.Holds(o)
 }
 
 // Warnings passes the warnings about a write to warn. old is nil on a create.
@@ -74,7 +75,7 @@ func (k *Kind) Warnings(o, old Object, warn func(string)) {
 		}
 		warnUnqualifiedFinalizers(o.GetObjectMeta().Finalizers, had, warn)
 	}
-	for _, text := range k.of.Warnings(o, old) {
+	for _, text := range k.of.Strategy.Warnings(o, old) {
 		warn(text)
 	}
 }
@@ -108,13 +109,13 @@ func (k *Kind) compileManagers() {
 	}
 	if slices.ContainsFunc(k.forms, func(f form) bool { return f.convert != nil || f.typ.Rest == nil }) && len(k.forms) > 1 {
 		k.managers.Convert = func(o Object, from, to int) (Object, error) {
-			if k.of.KeepsVersion {
+			if k.of.Strategy.KeepsVersion {
 				*o.GetTypeMeta() = k.TypeMeta(from)
 			}
-			return k.Convert(context.Background(), o, from, to, Anew) // as upstream, without the context of the request
+			return k.Convert(context.Background(), o, from, to, kind.Anew) // as upstream, without the context of the request
 		}
 	}
-	k.managers.Reset = slices.Clip(k.of.Resets)
+	k.managers.Reset = slices.Clip(k.of.Strategy.Update.Resets)
 	if k.info.Status {
 		k.managers.Reset = append(k.managers.Reset, memberStatus)
 	}

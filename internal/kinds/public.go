@@ -1,12 +1,52 @@
 package kinds
 
-import "github.com/kubecoord/kubecoord/store/kind"
+import (
+	"context"
+
+	"github.com/kubecoord/kubecoord/store/kind"
+)
 
 // Of returns what is behind a kind of the public packages.
 func Of(k kind.Kind) *Kind { return k.Untyped().(*Kind) }
 
 // Untyped implements kind.Kind.
 func (k *Kind) Untyped() kind.Kind { return k }
+
+// InternalType implements kind.Kind.
+func (k *Kind) InternalType(version int) string { return Target{k, version}.InternalType() }
+
+// Received implements kind.Kind.
+func (k *Kind) Received(ctx context.Context, o Object, version int) (Object, error) {
+	return Target{k, version}.FromWire(ctx, o)
+}
+
+// Object implements kind.Kind.
+func (k *Kind) Object(value any, version int) Object {
+	typ := k.form(version).typ
+	if o, ok := value.(Object); ok {
+		return typ.Copy(o).(Object)
+	}
+	return typ.Copy(typ.Box(value)).(Object)
+}
+
+// Tree implements kind.Kind.
+func (k *Kind) Tree(o Object, version int) map[string]any { return k.document(o, version) }
+
+// FromTree implements kind.Kind.
+func (k *Kind) FromTree(tree map[string]any, version int) (Object, error) {
+	o, _, err := k.ReadPatched(version, tree, false)
+	return o, err
+}
+
+// DefaultTree implements kind.Kind.
+func (k *Kind) DefaultTree(tree map[string]any, version int) (map[string]any, error) {
+	typ, o := k.form(version).typ, k.New(version)
+	if _, err := typ.FromUnstructured(tree, o, false); err != nil {
+		return nil, err
+	}
+	typ.Default(o)
+	return k.document(o, version), nil
+}
 
 // Groups implements kind.Kind.
 func (k *Kind) Groups() []kind.Kind {

@@ -76,11 +76,11 @@ func (s *Scheme) DecodeBody(ctx context.Context, t Target, data []byte, f Format
 
 // accepts reports whether a body may have a type besides the one of its path.
 func (k *Kind) accepts(t meta.TypeMeta) bool {
-	if len(k.of.BodyVersions) == 0 || t.Kind != k.info.Kind {
+	if len(k.of.Resource.BodyVersions) == 0 || t.Kind != k.info.Kind {
 		return false
 	}
 	gv, ok := meta.ParseGroupVersion(t.APIVersion)
-	return ok && gv.Group == k.info.Group && slices.Contains(k.of.BodyVersions, gv.Version)
+	return ok && gv.Group == k.info.Group && slices.Contains(k.of.Resource.BodyVersions, gv.Version)
 }
 
 // strictError joins the errors of strict decoding.

@@ -8,20 +8,37 @@ import (
 
 	"github.com/kubecoord/kubecoord/internal/managedfields"
 	"github.com/kubecoord/kubecoord/store/field"
+	"github.com/kubecoord/kubecoord/store/kind"
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
+// Subresource is a subresource of a Kind.
+type Subresource struct {
+	kind.Subresource[Object]
+	Body *Kind // or nil for the kind of the parent
+
+	managers *managedfields.FieldManager // of the bodies
+	mapping  *managedfields.Mapping      // nil without a Body
+}
+
 // compileSubresources adds the status to the subresources, and their field managers to all.
 func (k *Kind) compileSubresources() {
-	k.subresources = slices.Clone(k.of.Subresources)
-	if k.info.Status && k.Subresource(memberStatus) == nil {
-		k.subresources = append(k.subresources, Subresource{
+	all := slices.Clip(k.of.Subresources)
+	if k.info.Status && !slices.ContainsFunc(all, func(s kind.Subresource[Object]) bool { return s.Name == memberStatus }) {
+		all = append(all, kind.Subresource[Object]{
 			Name: memberStatus, Verbs: []string{"get", "patch", "update"}, Resets: []string{"metadata", "spec"},
 			Write: func(parent, body Object) error {
 				k.Type().CopyMember(parent, body, memberStatus)
 				return nil
 			},
 		})
+	}
+	for _, s := range all {
+		compiled := Subresource{Subresource: s}
+		if s.Body != nil {
+			compiled.Body = Of(s.Body)
+		}
+		k.subresources = append(k.subresources, compiled)
 	}
 	slices.SortFunc(k.subresources, func(a, b Subresource) int { return cmp.Compare(a.Name, b.Name) })
 	for i := range k.subresources {
@@ -33,8 +50,8 @@ func (k *Kind) compileSubresources() {
 	}
 }
 
-// check refuses a subresource that lacks a function for one of its verbs.
-func (s *Subresource) check() error {
+// checkSubresource refuses a subresource that lacks a function for one of its verbs.
+func checkSubresource(s *kind.Subresource[Object]) error {
 	writes := slices.Contains(s.Verbs, "patch") || slices.Contains(s.Verbs, "update")
 	creates := slices.Contains(s.Verbs, "create")
 	lacks := ""

@@ -33,7 +33,7 @@ func (k *Kind) ValidateCreate(version int, o Object) field.Errors {
 }
 
 // ValidatesSlowly reports whether the validation may take long.
-func (k *Kind) ValidatesSlowly() bool { return k.of.SlowValidation }
+func (k *Kind) ValidatesSlowly() bool { return k.of.Strategy.SlowValidation }
 
 // ValidateContent returns the problems of an object besides its metadata.
 func (k *Kind) ValidateContent(version int, o Object) field.Errors {
@@ -62,7 +62,7 @@ func (k *Kind) validateUpdatedMetadata(o, old Object) field.Errors {
 	update := append(validateMetadataUpdate(m, oldMeta, shared), managers...)
 	errs = append(append(errs, update...), update...)
 	errs = append(errs, k.validateOwnFinalizers(m)...)
-	if k.of.ValidateMetadataOnUpdate {
+	if k.of.Strategy.Update.ValidateMetadata {
 		errs = append(errs, k.validateOwnMetadata(m)...)
 	}
 	return errs
@@ -70,17 +70,17 @@ func (k *Kind) validateUpdatedMetadata(o, old Object) field.Errors {
 
 // validateOwnMetadata validates metadata by the rules of the kind.
 func (k *Kind) validateOwnMetadata(m *meta.ObjectMeta) field.Errors {
-	return append(k.validateMetadata(m, k.of.ValidateName), k.validateOwnFinalizers(m)...)
+	return append(k.validateMetadata(m, k.of.Strategy.ValidateName), k.validateOwnFinalizers(m)...)
 }
 
 // validateOwnFinalizers validates finalizers by the rule of the kind. Unlike the rule of
 // all kinds, it reports the index.
 func (k *Kind) validateOwnFinalizers(m *meta.ObjectMeta) (errs field.Errors) {
-	if k.of.ValidateFinalizer == nil {
+	if k.of.Strategy.ValidateFinalizer == nil {
 		return nil
 	}
 	for i, f := range m.Finalizers {
-		if problems := k.of.ValidateFinalizer(f); problems != nil {
+		if problems := k.of.Strategy.ValidateFinalizer(f); problems != nil {
 			errs = append(errs, field.InvalidEach((metadata+".finalizers").Index(i), f, problems)...)
 		}
 	}

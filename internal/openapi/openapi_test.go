@@ -13,6 +13,7 @@ import (
 	"github.com/kubecoord/kubecoord/internal/codec"
 	"github.com/kubecoord/kubecoord/internal/openapi"
 	"github.com/kubecoord/kubecoord/store"
+	"github.com/kubecoord/kubecoord/store/kind"
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
@@ -140,7 +141,7 @@ type Pair[T any] struct {
 }
 
 func barriers() *store.Kind[Barrier] {
-	return store.MustKind(store.Descriptor[Barrier]{Group: "sync.example.com", Name: "Barrier", Plural: "barriers", Versions: []store.Version[Barrier]{{Name: "v1"}, {Name: "v1alpha1"}}})
+	return store.MustKind(kind.Descriptor[*Barrier]{Resource: kind.Resource{Group: "sync.example.com", Kind: "Barrier", Plural: "barriers"}, Versions: []kind.Version[*Barrier]{{Name: "v1"}, {Name: "v1alpha1"}}})
 }
 
 func TestKindsOfUsersAreNamedAfterTheirGroup(t *testing.T) {
@@ -176,7 +177,7 @@ type noteSpec struct {
 
 // Bodies of custom kinds must have kind and apiVersion.
 func TestDescriptionsAreThoseOfTheGoType(t *testing.T) {
-	kind := store.MustKind(store.Descriptor[note]{Group: "example.com", Name: "Note", Versions: []store.Version[note]{{Name: "v1"}}})
+	kind := store.MustKind(kind.Descriptor[*note]{Resource: kind.Resource{Group: "example.com", Kind: "Note"}, Versions: []kind.Version[*note]{{Name: "v1"}}})
 	schemas := at(t, decode(t, coordination(t, kind).V3("apis/example.com/v1").JSON()), "components", "schemas")
 	for name, want := range map[string]map[string]any{
 		"com.example.v1.Note": {

@@ -15,6 +15,7 @@ import (
 	"github.com/kubecoord/kubecoord/internal/kinds"
 	"github.com/kubecoord/kubecoord/internal/registry"
 	"github.com/kubecoord/kubecoord/lease"
+	"github.com/kubecoord/kubecoord/store/kind"
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
@@ -220,8 +221,10 @@ func TestOptionsOfAWriteThatIsNoRequest(t *testing.T) {
 
 // As upstream, a write of a namespace is in that namespace.
 func TestAdmissionOfNamespaces(t *testing.T) {
-	k, err := kinds.NewKind(kinds.Descriptor{
-		Name: "Namespace", New: func() kinds.Object { return &valve{} }, Versions: []kinds.Version{{Name: "v1"}}, ClusterScoped: true,
+	k, err := kinds.NewKind(kind.Descriptor[meta.Object]{
+		Resource: kind.Resource{Kind: "Namespace", ClusterScoped: true},
+		New:      func() kinds.Object { return &valve{} },
+		Versions: []kind.Version[meta.Object]{{Name: "v1"}},
 	})
 	require.NoError(t, err)
 	st := newStore(t)
@@ -243,7 +246,7 @@ func TestAdmissionOfNamespaces(t *testing.T) {
 
 // The object of an update is the same in each attempt, whatever the Admission did to it in the one before.
 func TestAdmissionChangesEachAttemptAnew(t *testing.T) {
-	r := gracefulValves(t, func(d *kinds.Descriptor) { d.UnconditionalUpdate = true })
+	r := gracefulValves(t, func(d *kind.Descriptor[meta.Object]) { d.Strategy.Update.Unconditional = true })
 	at := valveSpec{}.in(t, r)
 	a, others := admitting(r.Store()), 0
 	a.refuse = func(step string, at *kinds.Attributes) error {

@@ -10,6 +10,7 @@ import (
 	"github.com/kubecoord/kubecoord/internal/managedfields"
 	"github.com/kubecoord/kubecoord/internal/patch"
 	"github.com/kubecoord/kubecoord/internal/yaml"
+	"github.com/kubecoord/kubecoord/store/kind"
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
@@ -184,12 +185,12 @@ func (r *Resource) updateManagers(ctx context.Context, o kinds.Object, current *
 	manager := cmp.Or(req.FieldManager, defaultManager)
 	var live kinds.Object
 	if current != nil {
-		if live, err = d.Convert(ctx, current.obj, 0, req.Version, kinds.Remembered); err != nil {
+		if live, err = d.Convert(ctx, current.obj, 0, req.Version, kind.Remembered); err != nil {
 			return err
 		}
 	}
 	// Version 0 has the stored form.
-	wire, err := d.Convert(ctx, o, 0, req.Version, kinds.Remembered)
+	wire, err := d.Convert(ctx, o, 0, req.Version, kind.Remembered)
 	if err != nil {
 		return err
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/kubecoord/kubecoord/internal/registry"
 	"github.com/kubecoord/kubecoord/internal/test/engine"
 	"github.com/kubecoord/kubecoord/store"
+	"github.com/kubecoord/kubecoord/store/kind"
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
@@ -31,15 +32,15 @@ type valveStatus struct {
 	Flow int `json:"flow,omitempty"`
 }
 
-func valves(change func(*store.Descriptor[valve])) *store.Kind[valve] {
-	d := store.Descriptor[valve]{Group: "example.com", Name: "Valve", Versions: []store.Version[valve]{{Name: "v1"}}, Status: true, UnconditionalUpdate: true}
+func valves(change func(*kind.Descriptor[*valve])) *store.Kind[valve] {
+	d := kind.Descriptor[*valve]{Resource: kind.Resource{Group: "example.com", Kind: "Valve", Status: true}, Versions: []kind.Version[*valve]{{Name: "v1"}}, Strategy: kind.Strategy[*valve]{Update: kind.UpdateStrategy[*valve]{Unconditional: true}}}
 	if change != nil {
 		change(&d)
 	}
 	return store.MustKind(d)
 }
 
-func clusterScoped(d *store.Descriptor[valve]) { d.ClusterScoped = true }
+func clusterScoped(d *kind.Descriptor[*valve]) { d.Resource.ClusterScoped = true }
 
 func TestStatusAndGenerationOfACustomKind(t *testing.T) {
 	all := in(newStore(t), valves(nil))
@@ -78,7 +79,7 @@ func TestUpdateOfAMissingObjectOfACustomKind(t *testing.T) {
 	all := in(newStore(t), valves(nil))
 	_, err := all.Update(t.Context(), v, store.UpdateOptions{})
 	assertStatus(t, err, 404, store.ErrNotFound, `valves.example.com "a" not found`)
-	all = in(newStore(t), valves(func(d *store.Descriptor[valve]) { d.CreateOnUpdate = true }))
+	all = in(newStore(t), valves(func(d *kind.Descriptor[*valve]) { d.Strategy.Update.CreateMissing = true }))
 	_, err = all.Status().Update(t.Context(), v, store.UpdateOptions{})
 	assertStatus(t, err, 404, store.ErrNotFound, `valves.example.com "a" not found`)
 	req := registry.Request{Namespace: "ns", Name: "a", FieldManager: "me", Sub: all.r.Kind.Subresource("status")}
@@ -113,8 +114,8 @@ func TestWarningsAboutFinalizersOfACustomKind(t *testing.T) {
 
 func TestWarningsOfAKindSeeTheStateBefore(t *testing.T) {
 	st := newStore(t)
-	r := st.Resource(kinds.Of(valves(func(d *store.Descriptor[valve]) {
-		d.Warnings = func(v, old *valve) []string { return []string{fmt.Sprint(v.Spec, old != nil && old.Spec.Open)} }
+	r := st.Resource(kinds.Of(valves(func(d *kind.Descriptor[*valve]) {
+		d.Strategy.Warnings = func(v, old *valve) []string { return []string{fmt.Sprint(v.Spec, old != nil && old.Spec.Open)} }
 	})))
 	var warnings []string
 	req := registry.Request{Namespace: "ns", Name: "a", Warn: func(text string) { warnings = append(warnings, text) }}
@@ -191,8 +192,8 @@ func TestConversionsMayChangeTheirArgument(t *testing.T) {
 		v.Spec.Open = !v.Spec.Open
 		return v
 	}
-	kind := valves(func(d *store.Descriptor[valve]) {
-		d.Versions = append(d.Versions, store.Version[valve]{Name: "v2", Form: store.FormOf(invert, invert)})
+	kind := valves(func(d *kind.Descriptor[*valve]) {
+		d.Versions = append(d.Versions, kind.Version[*valve]{Name: "v2", Form: kind.FormOf(invert, invert)})
 	})
 	all := in(newStore(t), kind)
 	_, err := all.Create(t.Context(), &valve{ObjectMeta: objectMeta("ns/a"), Spec: valveSpec{true}}, store.CreateOptions{})
@@ -219,7 +220,7 @@ func TestConversionsMayChangeTheirArgument(t *testing.T) {
 // Values in a Backend are named after the first version.
 func TestTheFirstVersionHasTheStoredForm(t *testing.T) {
 	same := func(v *valve) *valve { return v }
-	_, err := store.NewKind(store.Descriptor[valve]{Name: "Valve", Versions: []store.Version[valve]{{Name: "v2", Form: store.FormOf(same, same)}, {Name: "v1"}}})
+	_, err := store.NewKind(kind.Descriptor[*valve]{Resource: kind.Resource{Kind: "Valve"}, Versions: []kind.Version[*valve]{{Name: "v2", Form: kind.FormOf(same, same)}, {Name: "v1"}}})
 	assert.EqualError(t, err, `store: kind Valve: Versions: got a Form for "v2", want none: the first version has the stored form`)
 }
 
@@ -227,7 +228,7 @@ func TestTheFirstVersionHasTheStoredForm(t *testing.T) {
 func TestKeysOfAnotherScopeAreNoObjects(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e := engine.New(1000)
-		namespaced, scoped := valves(nil), valves(func(d *store.Descriptor[valve]) { d.Name, d.ClusterScoped = "Pump", true })
+		namespaced, scoped := valves(nil), valves(func(d *kind.Descriptor[*valve]) { d.Resource.Kind, d.Resource.ClusterScoped = "Pump", true })
 		st, err := registry.Open(registry.Options{}, e, kinds.Of(namespaced), kinds.Of(scoped))
 		require.NoError(t, err)
 		defer st.Close()

@@ -22,6 +22,8 @@ import (
 	"github.com/kubecoord/kubecoord/lease"
 	"github.com/kubecoord/kubecoord/store"
 	"github.com/kubecoord/kubecoord/store/clock"
+	"github.com/kubecoord/kubecoord/store/kind"
+	"github.com/kubecoord/kubecoord/store/meta"
 )
 
 // openOn returns a store on an engine, which has its state.
@@ -897,7 +899,7 @@ func TestWhatAStoreOnABackendRefuses(t *testing.T) {
 			assert.EqualError(t, err, want)
 		}
 		widgets := func(name string) *kinds.Kind {
-			k, err := kinds.NewKind(kinds.Descriptor{Name: name, StoragePrefix: "leases", Versions: []kinds.Version{{Name: "v1"}}, New: func() kinds.Object { return &lease.Lease{} }})
+			k, err := kinds.NewKind(kind.Descriptor[meta.Object]{Resource: kind.Resource{Kind: name, StoragePrefix: "leases"}, Versions: []kind.Version[meta.Object]{{Name: "v1"}}, New: func() kinds.Object { return &lease.Lease{} }})
 			require.NoError(t, err)
 			return k
 		}

@@ -20,6 +20,7 @@ import (
 	"github.com/kubecoord/kubecoord/lease"
 	"github.com/kubecoord/kubecoord/store"
 	"github.com/kubecoord/kubecoord/store/clock"
+	"github.com/kubecoord/kubecoord/store/kind"
 )
 
 // newFork returns a fork that is closed at the end of the test.
@@ -228,8 +229,9 @@ func TestKindsThatComeAfterTheForkAreKeptApart(t *testing.T) {
 		parent := newStore(t)
 		createAll(t, leasesIn(parent), "ns/a")
 		fork := newFork(t, parent)
-		widgets := store.MustKind(store.Descriptor[store.Unstructured]{
-			Group: "example.com", Name: "Widget", Versions: []store.Version[store.Unstructured]{{Name: "v1"}},
+		widgets := store.MustKind(kind.Descriptor[*store.Unstructured]{
+			Resource: kind.Resource{Group: "example.com", Kind: "Widget"},
+			Versions: []kind.Version[*store.Unstructured]{{Name: "v1"}},
 		})
 		_, err := in(parent, widgets).Create(t.Context(), &store.Unstructured{ObjectMeta: objectMeta("ns/w")}, store.CreateOptions{})
 		require.NoError(t, err)

@@ -11,16 +11,19 @@ import (
 
 	"github.com/kubecoord/kubecoord/internal/kinds"
 	"github.com/kubecoord/kubecoord/internal/registry"
+	"github.com/kubecoord/kubecoord/store/kind"
 	"github.com/kubecoord/kubecoord/store/meta"
 	"github.com/kubecoord/kubecoord/watch"
 )
 
 // gracefulValves are valves that a deletion leaves some seconds, five if it asks for none. A valve that is not open has none.
-func gracefulValves(t *testing.T, change func(*kinds.Descriptor)) *registry.Resource {
+func gracefulValves(t *testing.T, change func(*kind.Descriptor[meta.Object])) *registry.Resource {
 	t.Helper()
-	d := kinds.Descriptor{
-		Group: "example.com", Name: "Valve", New: func() kinds.Object { return &valve{} }, Versions: []kinds.Version{{Name: "v1"}},
-		Grace: func(obj kinds.Object, requested *int64) int64 {
+	d := kind.Descriptor[meta.Object]{
+		Resource: kind.Resource{Group: "example.com", Kind: "Valve"},
+		New:      func() kinds.Object { return &valve{} },
+		Versions: []kind.Version[meta.Object]{{Name: "v1"}},
+		Strategy: kind.Strategy[meta.Object]{Delete: kind.DeleteStrategy[meta.Object]{Grace: func(obj kinds.Object, requested *int64) int64 {
 			switch {
 			case !obj.(*valve).Spec.Open:
 				return 0
@@ -28,7 +31,7 @@ func gracefulValves(t *testing.T, change func(*kinds.Descriptor)) *registry.Reso
 				return *requested
 			}
 			return 5
-		},
+		}}},
 	}
 	if change != nil {
 		change(&d)
@@ -171,7 +174,9 @@ func TestAKindMayOrphanByDefault(t *testing.T) {
 		"the foreground": {new(meta.DeletePropagationForeground), []string{meta.FinalizerDeleteDependents}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			r := gracefulValves(t, func(d *kinds.Descriptor) { d.Grace, d.OrphansDependents = nil, true })
+			r := gracefulValves(t, func(d *kind.Descriptor[meta.Object]) {
+				d.Strategy.Delete.Grace, d.Strategy.Delete.OrphansDependents = nil, true
+			})
 			d, err := r.Delete(t.Context(), valveSpec{}.in(t, r), kinds.DeleteOptions{PropagationPolicy: row.policy})
 			require.NoError(t, err)
 			assert.Equal(t, row.want, d.Item.Copy().GetObjectMeta().Finalizers)

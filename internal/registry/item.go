@@ -11,6 +11,7 @@ import (
 
 	"github.com/kubecoord/kubecoord/internal/hub"
 	"github.com/kubecoord/kubecoord/internal/kinds"
+	"github.com/kubecoord/kubecoord/store/kind"
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
@@ -93,7 +94,7 @@ func (it *Item) ReadAnew(ctx context.Context, version int) (*Item, error) {
 	if !it.kind.Remembers(version) {
 		return it, nil
 	}
-	o, err := it.kind.Convert(ctx, it.obj, 0, version, kinds.Anew)
+	o, err := it.kind.Convert(ctx, it.obj, 0, version, kind.Anew)
 	if err != nil {
 		return nil, err
 	}

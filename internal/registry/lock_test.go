@@ -14,6 +14,7 @@ import (
 	"github.com/kubecoord/kubecoord/internal/patch"
 	"github.com/kubecoord/kubecoord/store/clock"
 	"github.com/kubecoord/kubecoord/store/field"
+	"github.com/kubecoord/kubecoord/store/kind"
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
@@ -40,26 +41,29 @@ func (c checkedClock) Fork() clock.Clock { c.called("Fork"); return c }
 
 // checkedKind returns a kind whose every function calls a function.
 func checkedKind(t *testing.T, called func(what string)) *kinds.Kind {
-	k, err := kinds.NewKind(kinds.Descriptor{
-		Group: "example.com", Name: "Widget", Status: true, CreateOnUpdate: true, UnconditionalUpdate: true,
-		New:               func() kinds.Object { called("New"); return &widget{} },
-		ValidateName:      func(string, bool) []string { called("ValidateName"); return nil },
-		ValidateFinalizer: func(string) []string { called("ValidateFinalizer"); return nil },
-		Default:           func(kinds.Object) { called("Default") },
-		PrepareForUpdate:  func(_, _ kinds.Object) { called("PrepareForUpdate") },
-		Warnings:          func(_, _ kinds.Object) []string { called("Warnings"); return []string{"a warning"} },
-		SelectableFields: []kinds.SelectableField{{Path: "spec", Value: func(o kinds.Object) string {
+	k, err := kinds.NewKind(kind.Descriptor[meta.Object]{
+		Resource: kind.Resource{Group: "example.com", Kind: "Widget", Status: true},
+		Strategy: kind.Strategy[meta.Object]{
+			ValidateName:      func(string, bool) []string { called("ValidateName"); return nil },
+			ValidateFinalizer: func(string) []string { called("ValidateFinalizer"); return nil },
+			Default:           func(kinds.Object) { called("Default") },
+			Warnings:          func(_, _ kinds.Object) []string { called("Warnings"); return []string{"a warning"} }, Update: kind.UpdateStrategy[meta.Object]{CreateMissing: true, Unconditional: true,
+				Prepare: func(_, _ kinds.Object) { called("PrepareForUpdate") }},
+		},
+		New: func() kinds.Object { called("New"); return &widget{} },
+		SelectableFields: []kind.SelectableField[meta.Object]{{Path: "spec", Value: func(o kinds.Object) string {
 			called("SelectableField.Value")
 			return o.(*widget).Spec
 		}}},
-		Versions: []kinds.Version{
+		Versions: []kind.Version[meta.Object]{
 			{Name: "v1", Validate: func(_, _ kinds.Object) field.Errors { called("Validate"); return nil }},
 			{
-				Name: "v1beta1", New: func() kinds.Object { called("Version.New"); return &widget{} },
-				Convert: kinds.ConvertBy(
-					func(o kinds.Object) kinds.Object { called("Convert to a version"); return o },
-					func(o kinds.Object) kinds.Object { called("Convert to the stored form"); return o },
-				),
+				Name: "v1beta1",
+				Form: kind.Form{New: func() kinds.Object { called("Version.New"); return &widget{} },
+					Convert: kind.ConvertBy(
+						func(o kinds.Object) kinds.Object { called("Convert to a version"); return o },
+						func(o kinds.Object) kinds.Object { called("Convert to the stored form"); return o },
+					)},
 			},
 		},
 	})

@@ -10,6 +10,7 @@ import (
 
 	"github.com/kubecoord/kubecoord/internal/kinds"
 	"github.com/kubecoord/kubecoord/internal/patch"
+	"github.com/kubecoord/kubecoord/store/kind"
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
@@ -55,9 +56,10 @@ var mergePatches = []struct {
 
 func newMergeKind(t testing.TB) kinds.Target {
 	t.Helper()
-	k, err := kinds.NewKind(kinds.Descriptor{
-		Group: "example.com", Name: "Merge", Plural: "merges", Singular: "merge", New: func() kinds.Object { return new(mergeObject) },
-		Versions: []kinds.Version{{Name: "v1"}},
+	k, err := kinds.NewKind(kind.Descriptor[meta.Object]{
+		Resource: kind.Resource{Group: "example.com", Kind: "Merge", Plural: "merges", Singular: "merge"},
+		New:      func() kinds.Object { return new(mergeObject) },
+		Versions: []kind.Version[meta.Object]{{Name: "v1"}},
 	})
 	require.NoError(t, err)
 	return kinds.Target{Kind: k}

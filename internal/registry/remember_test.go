@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/kubecoord/kubecoord/internal/kinds"
+	"github.com/kubecoord/kubecoord/store/kind"
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
@@ -33,9 +34,10 @@ func thingsIn(t *testing.T, n int, limit int64) *Resource {
 
 func thingKind(t *testing.T) *kinds.Kind {
 	t.Helper()
-	k, err := kinds.NewKind(kinds.Descriptor{
-		Group: "example.com", Name: "Thing", Plural: "things", Versions: []kinds.Version{{Name: "v1"}},
-		New: func() kinds.Object { return &thing{} },
+	k, err := kinds.NewKind(kind.Descriptor[meta.Object]{
+		Resource: kind.Resource{Group: "example.com", Kind: "Thing", Plural: "things"},
+		Versions: []kind.Version[meta.Object]{{Name: "v1"}},
+		New:      func() kinds.Object { return &thing{} },
 	})
 	require.NoError(t, err)
 	return k

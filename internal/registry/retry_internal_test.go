@@ -8,6 +8,7 @@ import (
 
 	"github.com/kubecoord/kubecoord/internal/kinds"
 	"github.com/kubecoord/kubecoord/store/field"
+	"github.com/kubecoord/kubecoord/store/kind"
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
@@ -22,10 +23,11 @@ func TestEachAttemptOfAPutIsFresh(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			var overtake func()
-			kind, err := kinds.NewKind(kinds.Descriptor{
-				Group: "example.com", Name: "Widget", CreateOnUpdate: true, UnconditionalUpdate: true,
-				New: func() kinds.Object { return &widget{} }, PrepareForUpdate: row.prepare,
-				Versions: []kinds.Version{{Name: "v1", Validate: func(_, _ kinds.Object) field.Errors {
+			kind, err := kinds.NewKind(kind.Descriptor[meta.Object]{
+				Resource: kind.Resource{Group: "example.com", Kind: "Widget"},
+				Strategy: kind.Strategy[meta.Object]{Update: kind.UpdateStrategy[meta.Object]{CreateMissing: true, Unconditional: true, Prepare: row.prepare}},
+				New:      func() kinds.Object { return &widget{} },
+				Versions: []kind.Version[meta.Object]{{Name: "v1", Validate: func(_, _ kinds.Object) field.Errors {
 					if first := overtake; first != nil {
 						overtake = nil
 						first()

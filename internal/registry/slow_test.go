@@ -13,13 +13,17 @@ import (
 	"github.com/kubecoord/kubecoord/internal/registry"
 	"github.com/kubecoord/kubecoord/store"
 	"github.com/kubecoord/kubecoord/store/field"
+	"github.com/kubecoord/kubecoord/store/kind"
+	"github.com/kubecoord/kubecoord/store/meta"
 )
 
 // slowThings is a kind whose validation begins with a value of began, and ends with one of end.
 func slowThings(t testing.TB, began, end chan string) *kinds.Kind {
-	k, err := kinds.NewKind(kinds.Descriptor{
-		Name: "Thing", Native: true, SlowValidation: true, New: func() kinds.Object { return new(store.Unstructured) },
-		Versions: []kinds.Version{{Name: "v1", Validate: func(o, _ kinds.Object) field.Errors {
+	k, err := kinds.NewKind(kind.Descriptor[meta.Object]{
+		Resource: kind.Resource{Kind: "Thing", Native: true},
+		Strategy: kind.Strategy[meta.Object]{SlowValidation: true},
+		New:      func() kinds.Object { return new(store.Unstructured) },
+		Versions: []kind.Version[meta.Object]{{Name: "v1", Validate: func(o, _ kinds.Object) field.Errors {
 			began <- o.GetObjectMeta().Name
 			if text := <-end; text == "panic" {
 				panic(text)

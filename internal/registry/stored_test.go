@@ -17,6 +17,7 @@ import (
 	"github.com/kubecoord/kubecoord/internal/test/engine"
 	"github.com/kubecoord/kubecoord/lease"
 	"github.com/kubecoord/kubecoord/store"
+	"github.com/kubecoord/kubecoord/store/kind"
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
@@ -30,7 +31,7 @@ type gear struct {
 func TestValuesAreThoseOfARealServer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e := engine.New(1000)
-		gears := store.MustKind(store.Descriptor[gear]{Group: "example.com", Name: "Gear", Versions: []store.Version[gear]{{Name: "v1"}}, ClusterScoped: true})
+		gears := store.MustKind(kind.Descriptor[*gear]{Resource: kind.Resource{Group: "example.com", Kind: "Gear", ClusterScoped: true}, Versions: []kind.Version[*gear]{{Name: "v1"}}})
 		st, err := registry.Open(registry.Options{}, e, kinds.Of(lease.Kind()), kinds.Of(endpoints.Kind()), kinds.Of(candidate.Kind()), kinds.Of(gears))
 		require.NoError(t, err)
 		defer st.Close()

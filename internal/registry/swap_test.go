@@ -13,6 +13,7 @@ import (
 	"github.com/kubecoord/kubecoord/internal/registry"
 	"github.com/kubecoord/kubecoord/internal/test/engine"
 	"github.com/kubecoord/kubecoord/store"
+	"github.com/kubecoord/kubecoord/store/kind"
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
@@ -84,7 +85,7 @@ func TestKindComesLaterToAStoreOnABackend(t *testing.T) {
 func TestStoragePrefixOfAKindThatComesLater(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		st := openOn(t, engine.New(1000))
-		kind := valves(func(d *store.Descriptor[valve]) { d.StoragePrefix = "leases" })
+		kind := valves(func(d *kind.Descriptor[*valve]) { d.Resource.StoragePrefix = "leases" })
 		assert.EqualError(t, st.Register(t.Context(), kinds.Of(kind)),
 			`store: StoragePrefix: got "leases" for leases.coordination.k8s.io and valves.example.com, want one for each kind`)
 	})
@@ -123,7 +124,7 @@ type tap struct {
 func TestObjectsThatANewKindCannotReadRefuseIt(t *testing.T) {
 	st, old := newStore(t), valves(nil)
 	createValves(t, st, old, "ns/a")
-	next := store.MustKind(store.Descriptor[tap]{Group: "example.com", Name: "Valve", Versions: []store.Version[tap]{{Name: "v1"}}})
+	next := store.MustKind(kind.Descriptor[*tap]{Resource: kind.Resource{Group: "example.com", Kind: "Valve"}, Versions: []kind.Version[*tap]{{Name: "v1"}}})
 	assert.ErrorContains(t, st.Register(t.Context(), kinds.Of(next)), "store: the valves.example.com ns/a cannot be read as an object of the new kind: ")
 	createValves(t, st, old, "ns/b")
 }

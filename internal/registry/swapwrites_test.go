@@ -13,6 +13,7 @@ import (
 	"github.com/kubecoord/kubecoord/internal/registry"
 	"github.com/kubecoord/kubecoord/store"
 	"github.com/kubecoord/kubecoord/store/clock"
+	"github.com/kubecoord/kubecoord/store/kind"
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
@@ -24,8 +25,8 @@ func TestAChangeOfKindsIsASwap(t *testing.T) {
 	require.NoError(t, err)
 	defer fork.Close()
 	before, read := in(st, old), 0
-	next := valves(func(d *store.Descriptor[valve]) {
-		d.Default = func(v *valve) { read, v.Spec.Open = read+1, true }
+	next := valves(func(d *kind.Descriptor[*valve]) {
+		d.Strategy.Default = func(v *valve) { read, v.Spec.Open = read+1, true }
 	})
 	ctx := t.Context()
 	require.NoError(t, st.Register(ctx, kinds.Of(next)))
@@ -89,8 +90,10 @@ func TestWritesDuringAChangeOfKindsAreKept(t *testing.T) {
 	createValves(t, st, old, "ns/a", "ns/b", "ns/c")
 	objects, ctx := in(st, old), t.Context()
 	begun := false
-	next := store.MustKind(store.Descriptor[faucet]{
-		Group: "example.com", Name: "Valve", Versions: []store.Version[faucet]{{Name: "v1"}}, Default: func(*faucet) {
+	next := store.MustKind(kind.Descriptor[*faucet]{
+		Resource: kind.Resource{Group: "example.com", Kind: "Valve"},
+		Versions: []kind.Version[*faucet]{{Name: "v1"}},
+		Strategy: kind.Strategy[*faucet]{Default: func(*faucet) {
 			if begun {
 				return
 			}
@@ -100,7 +103,7 @@ func TestWritesDuringAChangeOfKindsAreKept(t *testing.T) {
 			assert.NoError(t, err)
 			_, err = objects.Delete(ctx, "ns", "c", kinds.DeleteOptions{})
 			assert.NoError(t, err)
-		},
+		}},
 	})
 	require.NoError(t, st.Register(ctx, kinds.Of(next)))
 	assert.True(t, begun)
@@ -175,8 +178,8 @@ func TestWatchesEndWhenTheirKindGoes(t *testing.T) {
 func TestAWriteThatOnlyRenewsTheTimesOfManagersChangesNothing(t *testing.T) {
 	clk := clock.NewManual(epoch)
 	st := newStoreWith(t, registry.Options{Clock: clk})
-	objects := in(st, valves(func(d *store.Descriptor[valve]) {
-		d.PrepareForUpdate = func(o, old *valve) { o.Labels = old.Labels }
+	objects := in(st, valves(func(d *kind.Descriptor[*valve]) {
+		d.Strategy.Update.Prepare = func(o, old *valve) { o.Labels = old.Labels }
 	}))
 	ctx := t.Context()
 	labelled := func(path, value string) *valve {

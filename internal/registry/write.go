@@ -10,6 +10,7 @@ import (
 
 	"github.com/kubecoord/kubecoord/internal/kinds"
 	"github.com/kubecoord/kubecoord/store/field"
+	"github.com/kubecoord/kubecoord/store/kind"
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
@@ -281,9 +282,9 @@ func (r *Resource) convertBefore(ctx context.Context, current *Item, version int
 	if !r.Kind.Remembers(version) {
 		return nil
 	}
-	o, err := r.Kind.Convert(ctx, current.obj, 0, version, kinds.Reuse(!stored))
+	o, err := r.Kind.Convert(ctx, current.obj, 0, version, kind.Reuse(!stored))
 	if err == nil && !stored {
-		_, err = r.Kind.Convert(ctx, o, version, 0, kinds.Anew)
+		_, err = r.Kind.Convert(ctx, o, version, 0, kind.Anew)
 	}
 	return err
 }

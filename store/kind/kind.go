@@ -1,6 +1,7 @@
 package kind
 
 import (
+	"context"
 	"slices"
 
 	"github.com/kubecoord/kubecoord/store/meta"
@@ -22,8 +23,29 @@ type Kind interface {
 	DefinesKinds() bool
 	// OwnVersion returns the index of the version that a Collection reads and writes.
 	OwnVersion() int
+	// New returns an empty object in the shape of a version.
+	New(version int) meta.Object
 	// TypeMeta returns the kind and apiVersion of a version, by its index in Info.
 	TypeMeta(version int) meta.TypeMeta
+	// InternalType returns the Go type that a real server converts the body of a version to, as its errors quote it.
+	InternalType(version int) string
+
+	// FieldValue returns the value of a selectable field of a stored object, "" for others.
+	FieldValue(obj meta.Object, path string) string
+	// Wire returns a copy of a stored object in the shape of a version, with kind and apiVersion. The error is of the conversion.
+	Wire(ctx context.Context, obj meta.Object, version int) (meta.Object, error)
+	// Received returns an object in the shape of a version as the steps of a write get it: with defaults, and in the stored form unless
+	// the kind KeepsVersion. It takes ownership of the object.
+	Received(ctx context.Context, obj meta.Object, version int) (meta.Object, error)
+	// Object returns a copy of a value of the Go type of a version as an object. It panics for another type.
+	Object(value any, version int) meta.Object
+	// Tree returns an object in the shape of a version as its JSON decodes: objects are map[string]any, lists are []any, whole numbers
+	// int64 and other numbers float64. The tree may share memory with the object.
+	Tree(obj meta.Object, version int) map[string]any
+	// FromTree returns the object of a tree, which loses the members that the version does not have.
+	FromTree(tree map[string]any, version int) (meta.Object, error)
+	// DefaultTree returns a tree with the defaults of the schema of a version.
+	DefaultTree(tree map[string]any, version int) (map[string]any, error)
 }
 
 // Info describes a kind.

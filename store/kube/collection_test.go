@@ -50,8 +50,9 @@ func (b *Backup) DeepCopyObject() runtime.Object {
 	return &out
 }
 
-var backupKind = store.MustKind(store.Descriptor[store.Unstructured]{
-	Group: "example.com", Name: "Backup", Status: true, Versions: []store.Version[store.Unstructured]{{Name: "v1"}},
+var backupKind = store.MustKind(kind.Descriptor[*store.Unstructured]{
+	Resource: kind.Resource{Group: "example.com", Kind: "Backup", Status: true},
+	Versions: []kind.Version[*store.Unstructured]{{Name: "v1"}},
 })
 
 // atBothDoors runs a test with the Backups of a store, and with those of a server.

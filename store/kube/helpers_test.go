@@ -5,7 +5,7 @@ import (
 	"github.com/kubecoord/kubecoord/store/kind"
 )
 
-func registeredOf(all []kind.Kind) (out []*kinds.Kind) {
+func registeredOf(all []kind.Kind) (out []kind.Kind) {
 	for _, k := range all {
 		out = append(out, kinds.Of(k))
 	}

@@ -8,8 +8,8 @@ import (
 // poolKind tells the server of Pools, as a CustomResourceDefinition without a
 // schema tells a real one.
 func poolKind() kind.Kind {
-	return store.MustKind(store.Descriptor[store.Unstructured]{
-		Group: groupVersion.Group, Name: "Pool", Status: true,
-		Versions: []store.Version[store.Unstructured]{{Name: groupVersion.Version}},
+	return store.MustKind(kind.Descriptor[*store.Unstructured]{
+		Resource: kind.Resource{Group: groupVersion.Group, Kind: "Pool", Status: true},
+		Versions: []kind.Version[*store.Unstructured]{{Name: groupVersion.Version}},
 	})
 }

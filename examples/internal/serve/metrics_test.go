@@ -232,7 +232,7 @@ func TestKindsThatComeLaterAreCounted(t *testing.T) {
 		"clients cannot make up series")
 
 	newGears := func() kind.Kind {
-		return store.MustKind(store.Descriptor[store.Unstructured]{Group: "example.com", Name: "Gear", Versions: []store.Version[store.Unstructured]{{Name: "v1"}}})
+		return store.MustKind(kind.Descriptor[*store.Unstructured]{Resource: kind.Resource{Group: "example.com", Kind: "Gear"}, Versions: []kind.Version[*store.Unstructured]{{Name: "v1"}}})
 	}
 	gears := newGears()
 	require.NoError(t, api.AddKinds(t.Context(), gears))

@@ -24,10 +24,11 @@ func TestKubectlWorksWithUnstructuredKinds(t *testing.T) {
 	const site = `{"apiVersion":"example.com/v1","kind":"Site","metadata":{"name":"s"},"spec":{"place":{"x":1}}}`
 	withEachKubectl(t, func(t *testing.T, variant string) {
 		path, home := program(t, variant), t.TempDir()
-		v1 := []store.Version[store.Unstructured]{{Name: "v1"}}
-		engines := store.MustKind(store.Descriptor[store.Unstructured]{Group: "example.com", Name: "Engine", Versions: v1, Status: true})
-		sites := store.MustKind(store.Descriptor[store.Unstructured]{
-			Group: "example.com", Name: "Site", Versions: v1, Status: true, ClusterScoped: true,
+		v1 := []kind.Version[*store.Unstructured]{{Name: "v1"}}
+		engines := store.MustKind(kind.Descriptor[*store.Unstructured]{Resource: kind.Resource{Group: "example.com", Kind: "Engine", Status: true}, Versions: v1})
+		sites := store.MustKind(kind.Descriptor[*store.Unstructured]{
+			Resource: kind.Resource{Group: "example.com", Kind: "Site", Status: true, ClusterScoped: true},
+			Versions: v1,
 		})
 		api := apitest.New(t, apitest.Options{API: httpapi.Options{Kinds: []kind.Kind{engines, sites}}})
 		env := []string{"KUBECONFIG=" + api.Kubeconfig(), "HOME=" + home, "PATH=" + os.Getenv("PATH")}

@@ -99,7 +99,7 @@ type Other struct {
 }
 
 func otherKind() *store.Kind[Other] {
-	return store.MustKind(store.Descriptor[Other]{Name: "Other", Plural: "others", Versions: []store.Version[Other]{{Name: "v1"}}})
+	return store.MustKind(kind.Descriptor[*Other]{Resource: kind.Resource{Kind: "Other", Plural: "others"}, Versions: []kind.Version[*Other]{{Name: "v1"}}})
 }
 
 // increaseRV changes an object that no suite reads.

@@ -35,10 +35,12 @@ type PodSpec struct {
 }
 
 func podKind() *store.Kind[Pod] {
-	return store.MustKind(store.Descriptor[Pod]{
-		Name: "Pod", Plural: "pods", Native: true, Versions: []store.Version[Pod]{{Name: "v1"}},
-		CreateOnUpdate: true, // GuaranteedUpdate with ignoreNotFound
-		SelectableFields: []store.SelectableField[Pod]{
+	return store.MustKind(kind.Descriptor[*Pod]{
+		Resource: kind.Resource{Kind: "Pod", Plural: "pods", Native: true},
+		Versions: []kind.Version[*Pod]{{Name: "v1"}},
+		Strategy: kind.Strategy[*Pod]{Update: kind.UpdateStrategy[*Pod]{CreateMissing: true}},
+		// GuaranteedUpdate with ignoreNotFound
+		SelectableFields: []kind.SelectableField[*Pod]{
 			{Path: "spec.nodeName", Value: func(p *Pod) string { return p.Spec.NodeName }},
 		},
 	})

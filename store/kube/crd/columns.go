@@ -12,8 +12,9 @@ import (
 	"k8s.io/apimachinery/pkg/util/duration"
 	"k8s.io/client-go/util/jsonpath"
 
-	"github.com/kubecoord/kubecoord/internal/kinds"
 	"github.com/kubecoord/kubecoord/store"
+	"github.com/kubecoord/kubecoord/store/kind"
+	"github.com/kubecoord/kubecoord/store/meta"
 )
 
 // cell is the function of a cell, which gets the document of the object.
@@ -21,9 +22,9 @@ type cell func(doc map[string]any, now time.Time) any
 
 // columns returns the columns of a Table: the name, and the columns of the definition or the age. cells returns the cells of a row,
 // from one document: there may be thousands of columns.
-func columns(of []apiextensionsv1.CustomResourceColumnDefinition) (out []kinds.Column, cells func(kinds.Object, time.Time) []any) {
+func columns(of []apiextensionsv1.CustomResourceColumnDefinition) (out []kind.Column[meta.Object], cells func(meta.Object, time.Time) []any) {
 	doc := metav1.ObjectMeta{}.SwaggerDoc()
-	out = []kinds.Column{{ColumnInfo: kinds.ColumnInfo{Name: "Name", Type: "string", Format: "name", Description: doc["name"]}}}
+	out = []kind.Column[meta.Object]{{Name: "Name", Type: "string", Format: "name", Description: doc["name"]}}
 	if len(of) == 0 {
 		of = []apiextensionsv1.CustomResourceColumnDefinition{{
 			Name: "Age", Type: "date", Description: doc["creationTimestamp"], JSONPath: ".metadata.creationTimestamp",
@@ -39,11 +40,11 @@ func columns(of []apiextensionsv1.CustomResourceColumnDefinition) (out []kinds.C
 			f = age(c)
 		}
 		functions = append(functions, f)
-		out = append(out, kinds.Column{
-			ColumnInfo: kinds.ColumnInfo{Name: c.Name, Type: c.Type, Format: c.Format, Description: c.Description, Priority: c.Priority},
+		out = append(out, kind.Column[meta.Object]{
+			Name: c.Name, Type: c.Type, Format: c.Format, Description: c.Description, Priority: c.Priority,
 		})
 	}
-	return out, func(o kinds.Object, now time.Time) []any {
+	return out, func(o meta.Object, now time.Time) []any {
 		doc, row := document(o.(*store.Unstructured)), []any{o.GetObjectMeta().Name}
 		for _, f := range functions {
 			row = append(row, f(doc, now))

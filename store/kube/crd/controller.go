@@ -243,7 +243,7 @@ func (c *controller) serve(ctx context.Context, d *definition) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if d.kind != nil {
-		c.st.Registry().SetTerminating(d.kind.Kind, apihelpers.IsCRDConditionTrue(d.crd, apiextensionsv1.Terminating))
+		c.st.Registry().SetTerminating(kinds.Of(d.kind), apihelpers.IsCRDConditionTrue(d.crd, apiextensionsv1.Terminating))
 	}
 	return err
 }
@@ -307,7 +307,7 @@ func (c *controller) stop(ctx context.Context, d *definition, over bool) {
 		return
 	}
 	_ = c.api.RemoveKinds(ctx, httpapi.RemoveOptions{}, d.kind) // it may be removed already
-	c.st.Registry().SetTerminating(d.kind.Kind, false)
+	c.st.Registry().SetTerminating(kinds.Of(d.kind), false)
 	d.kind, d.of = nil, nil
 }
 

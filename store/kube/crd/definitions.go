@@ -20,10 +20,11 @@ import (
 	"k8s.io/kube-openapi/pkg/validation/spec"
 
 	"github.com/kubecoord/kubecoord/internal/codec"
-	"github.com/kubecoord/kubecoord/internal/kinds"
+	"github.com/kubecoord/kubecoord/store"
 	"github.com/kubecoord/kubecoord/store/field"
 	"github.com/kubecoord/kubecoord/store/kind"
 	"github.com/kubecoord/kubecoord/store/kube/internal/boxes"
+	"github.com/kubecoord/kubecoord/store/meta"
 )
 
 // This file is the kind CustomResourceDefinition (upstream: registry/customresourcedefinition, strategy.go and etcd.go).
@@ -35,9 +36,9 @@ func Definitions() kind.Kind { return definitions() }
 // definitions is made once per process.
 var definitions = sync.OnceValue(func() *definedKind {
 	d, err := definitionDescriptor()
-	var k *kinds.Kind
+	var k kind.Kind
 	if err == nil {
-		k, err = kinds.NewKind(d)
+		k, err = store.Compile(d)
 	}
 	if err != nil {
 		panic(err) // cannot be: the descriptor is constant
@@ -45,45 +46,51 @@ var definitions = sync.OnceValue(func() *definedKind {
 	return &definedKind{Kind: k}
 })
 
-func definitionDescriptor() (kinds.Descriptor, error) {
+func definitionDescriptor() (kind.Descriptor[meta.Object], error) {
 	doc := metav1.ObjectMeta{}.SwaggerDoc()
 	goType := reflect.TypeFor[apiextensionsv1.CustomResourceDefinition]()
 	described := publishedSchema(apiextensionsv1.CustomResourceDefinition{}.OpenAPIModelName(), goType)
 	typ, err := boxes.Library(unions()).Compile(goType, described)
 	if err != nil {
-		return kinds.Descriptor{}, err
+		return kind.Descriptor[meta.Object]{}, err
 	}
-	return kinds.Descriptor{
-		Group: definitionGroup, Name: definitionKind, Plural: "customresourcedefinitions",
-		ShortNames: []string{"crd", "crds"}, Categories: []string{"api-extensions"},
-		New:           func() kinds.Object { return typ.New().(kinds.Object) },
-		ClusterScoped: true, Status: true, Native: true, SlowValidation: true,
-		Versions: []kinds.Version{{
-			Name: "v1", Schema: described, Type: typ, Validate: validateDefinition, ValidateStatus: validateDefinitionStatus,
-		}},
-		Default: func(o kinds.Object) { apiextensionsv1.SetObjectDefaults_CustomResourceDefinition(definitionOf(o)) },
-		PrepareForCreate: func(_ context.Context, o kinds.Object) {
-			crd := definitionOf(o)
-			crd.Status = apiextensionsv1.CustomResourceDefinitionStatus{}
-			addStoredVersion(crd)
+	return kind.Descriptor[meta.Object]{
+		Resource: kind.Resource{
+			Group: definitionGroup, Kind: definitionKind, Plural: "customresourcedefinitions",
+			ShortNames: []string{"crd", "crds"}, Categories: []string{"api-extensions"},
+			ClusterScoped: true, Status: true, Native: true,
 		},
-		PrepareForUpdate: func(o, _ kinds.Object) { addStoredVersion(definitionOf(o)) },
-		PrepareForDelete: prepareForDelete,
-		Counts:           func(o, old kinds.Object) bool { return !typ.EqualMember(o, old, "spec") },
-		Warnings:         definitionWarnings,
-		Defines:          defined,
-		Columns: []kinds.Column{
+		New: func() meta.Object { return typ.New().(meta.Object) },
+		Strategy: kind.Strategy[meta.Object]{SlowValidation: true,
+			Default:  func(o meta.Object) { apiextensionsv1.SetObjectDefaults_CustomResourceDefinition(definitionOf(o)) },
+			Warnings: definitionWarnings,
+			Create: kind.CreateStrategy[meta.Object]{Prepare: func(_ context.Context, o meta.Object) {
+				crd := definitionOf(o)
+				crd.Status = apiextensionsv1.CustomResourceDefinitionStatus{}
+				addStoredVersion(crd)
+			}},
+			Update: kind.UpdateStrategy[meta.Object]{
+				Prepare: func(o, _ meta.Object) { addStoredVersion(definitionOf(o)) },
+				Counts:  func(o, old meta.Object) bool { return !typ.EqualMember(o, old, "spec") },
+			},
+			Delete: kind.DeleteStrategy[meta.Object]{Prepare: prepareForDelete}},
+		Versions: []kind.Version[meta.Object]{{
+			Name: "v1", Schema: described, Type: typ, Validate: validateDefinition,
+			ValidateStatus: validateDefinitionStatus,
+		}},
+		Defines: defined,
+		Table: kind.Table[meta.Object]{Columns: []kind.Column[meta.Object]{
 			{
-				ColumnInfo: kinds.ColumnInfo{Name: "Name", Type: "string", Format: "name", Description: doc["name"]},
-				Cell:       func(o kinds.Object, _ time.Time) any { return o.GetObjectMeta().Name },
+				Name: "Name", Type: "string", Format: "name", Description: doc["name"],
+				Cell: func(o meta.Object, _ time.Time) any { return o.GetObjectMeta().Name },
 			},
 			{
-				ColumnInfo: kinds.ColumnInfo{Name: "Created At", Type: "date", Description: doc["creationTimestamp"]},
-				Cell: func(o kinds.Object, _ time.Time) any {
+				Name: "Created At", Type: "date", Description: doc["creationTimestamp"],
+				Cell: func(o meta.Object, _ time.Time) any {
 					return o.GetObjectMeta().CreationTimestamp.UTC().Format(time.RFC3339)
 				},
 			},
-		},
+		}},
 	}, nil
 }
 
@@ -105,12 +112,12 @@ func union[T any](deepCopy func(*T) *T) *codec.Custom {
 }
 
 // definitionOf returns a definition as a value of its Go type. A stored one must not be changed.
-func definitionOf(o kinds.Object) *apiextensionsv1.CustomResourceDefinition {
-	return kinds.ValueOf[apiextensionsv1.CustomResourceDefinition](o)
+func definitionOf(o meta.Object) *apiextensionsv1.CustomResourceDefinition {
+	return kind.ValueOf[apiextensionsv1.CustomResourceDefinition](o)
 }
 
 // internalOf returns a definition in the form that upstream validates, which shares no memory with it.
-func internalOf(o kinds.Object) (*apiextensions.CustomResourceDefinition, error) {
+func internalOf(o meta.Object) (*apiextensions.CustomResourceDefinition, error) {
 	var internal apiextensions.CustomResourceDefinition
 	err := apiextensionsv1.Convert_v1_CustomResourceDefinition_To_apiextensions_CustomResourceDefinition(definitionOf(o).DeepCopy(), &internal, nil)
 	return &internal, err
@@ -125,7 +132,7 @@ func addStoredVersion(crd *apiextensionsv1.CustomResourceDefinition) {
 }
 
 // prepareForDelete marks a definition whose objects must be deleted first.
-func prepareForDelete(o kinds.Object, now time.Time) {
+func prepareForDelete(o meta.Object, now time.Time) {
 	setCondition(definitionOf(o), now, apiextensionsv1.CustomResourceDefinitionCondition{
 		Type: apiextensionsv1.Terminating, Status: apiextensionsv1.ConditionTrue, Reason: "InstanceDeletionPending",
 		Message: "CustomResourceDefinition marked for deletion; CustomResource deletion will begin soon",
@@ -152,7 +159,7 @@ func setCondition(crd *apiextensionsv1.CustomResourceDefinition, now time.Time, 
 }
 
 // validateDefinition returns the problems of a definition outside of its metadata; old is nil on a create.
-func validateDefinition(o, old kinds.Object) field.Errors {
+func validateDefinition(o, old meta.Object) field.Errors {
 	next, err := internalOf(o)
 	if err != nil {
 		return invalidForm(err)
@@ -172,7 +179,7 @@ func validateDefinition(o, old kinds.Object) field.Errors {
 }
 
 // validateDefinitionStatus returns the problems of a write of the status.
-func validateDefinitionStatus(o, old kinds.Object) field.Errors {
+func validateDefinitionStatus(o, old meta.Object) field.Errors {
 	next, err := internalOf(o)
 	if err != nil {
 		return invalidForm(err)
@@ -196,7 +203,7 @@ func outsideMetadata(errs upstream.ErrorList) field.Errors {
 }
 
 // definitionWarnings returns warnings about formats that this version does not know and the old definition did not have.
-func definitionWarnings(o, old kinds.Object) (warnings []string) {
+func definitionWarnings(o, old meta.Object) (warnings []string) {
 	var had []string
 	if old != nil {
 		had = unknownFormats(old)
@@ -209,7 +216,7 @@ func definitionWarnings(o, old kinds.Object) (warnings []string) {
 	return warnings
 }
 
-func unknownFormats(o kinds.Object) (formats []string) {
+func unknownFormats(o meta.Object) (formats []string) {
 	crd, err := internalOf(o)
 	if err != nil {
 		return nil

@@ -130,7 +130,7 @@ func (c *controller) deleteObjects(ctx context.Context, k *definedKind) (reason,
 		return "", "", nil // the API has never served it
 	}
 	reason, text = "InstanceDeletionFailed", "could not issue all deletes: "
-	r, err := c.st.Registry().Find(k.Kind)
+	r, err := c.st.Registry().Find(kinds.Of(k))
 	if err != nil {
 		return "", "", errReplaced
 	}

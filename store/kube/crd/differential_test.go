@@ -17,6 +17,8 @@ import (
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/objectmeta"
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/pruning"
 	kjson "sigs.k8s.io/json"
+
+	"github.com/kubecoord/kubecoord/internal/kinds"
 )
 
 // generator makes documents that nearly fit a schema.
@@ -108,14 +110,14 @@ func compareReading(t *testing.T, k *definedKind, version int, s *structuralsche
 	require.NoError(t, kjson.UnmarshalCaseSensitivePreserveInts(body, &want))
 	unknown, wantErr := byUpstream(want, s)
 
-	o, problems, err := k.Kind.Decode(version, body, true)
+	o, problems, err := kinds.Of(k).Decode(version, body, true)
 	if wantErr != nil {
 		assert.Error(t, err, "upstream: %v\n%s", wantErr, body)
 		return 0
 	}
 	require.NoError(t, err, "%s", body)
-	k.Kind.Schema(version).Default(o)
-	got := k.Kind.Schema(version).ToUnstructured(o)
+	kinds.Of(k).Schema(version).Default(o)
+	got := kinds.Of(k).Schema(version).ToUnstructured(o)
 	for _, member := range []string{"kind", "apiVersion", "metadata"} {
 		delete(got, member)
 		delete(want, member)

@@ -27,7 +27,7 @@ import (
 type Established struct {
 	kind *definedKind
 	// stored is shared by all stores, but for its metadata and the times in its status.
-	stored kinds.Object
+	stored meta.Object
 	size   int
 }
 
@@ -55,7 +55,7 @@ func Establish(crd *apiextensionsv1.CustomResourceDefinition, manager string) (*
 	setEstablished(stored, time.Time{})
 	scratch := store.New(store.Options{}).Registry()
 	defer scratch.Close()
-	r, err := scratch.ForRestore(definitions().Kind)
+	r, err := scratch.ForRestore(kinds.Of(definitions()))
 	if err != nil {
 		return nil, err
 	}
@@ -156,7 +156,7 @@ func Install(ctx context.Context, api *httpapi.API, all ...*Established) ([]*api
 		return nil, fmt.Errorf("crd: %w", err)
 	}
 	st := api.Store().Registry()
-	r, err := st.ForRestore(definitions().Kind)
+	r, err := st.ForRestore(kinds.Of(definitions()))
 	if err != nil {
 		return nil, err
 	}
@@ -181,8 +181,8 @@ func Install(ctx context.Context, api *httpapi.API, all ...*Established) ([]*api
 }
 
 // at returns the stored object with metadata of its own, and with the times of its conditions.
-func (e *Established) at(now time.Time) kinds.Object {
-	o := definitions().Kind.Type().CopyStruct(e.stored).(kinds.Object)
+func (e *Established) at(now time.Time) meta.Object {
+	o := kinds.Of(definitions()).Type().CopyStruct(e.stored).(meta.Object)
 	crd := definitionOf(o)
 	crd.Labels, crd.Annotations = maps.Clone(crd.Labels), maps.Clone(crd.Annotations)
 	crd.Status.Conditions = slices.Clone(crd.Status.Conditions)
@@ -193,7 +193,7 @@ func (e *Established) at(now time.Time) kinds.Object {
 }
 
 // installed returns a stored definition for a caller, which shares no more than the schemas with it.
-func installed(o kinds.Object) *apiextensionsv1.CustomResourceDefinition {
+func installed(o meta.Object) *apiextensionsv1.CustomResourceDefinition {
 	crd := *definitionOf(o)
 	crd.ManagedFields, crd.Labels, crd.Annotations = nil, maps.Clone(crd.Labels), maps.Clone(crd.Annotations)
 	crd.Spec.Versions, crd.Status.Conditions = slices.Clone(crd.Spec.Versions), slices.Clone(crd.Status.Conditions)

@@ -10,8 +10,8 @@ import (
 	structuralschema "k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
 	"k8s.io/apimachinery/pkg/version"
 
-	"github.com/kubecoord/kubecoord/internal/kinds"
 	"github.com/kubecoord/kubecoord/store"
+	"github.com/kubecoord/kubecoord/store/kind"
 	"github.com/kubecoord/kubecoord/store/kube/internal/webhooks"
 	"github.com/kubecoord/kubecoord/store/meta"
 	"github.com/kubecoord/kubecoord/store/schema"
@@ -19,7 +19,7 @@ import (
 
 // definedKind is the kind of a definition.
 type definedKind struct {
-	*kinds.Kind
+	kind.Kind
 	crd *apiextensionsv1.CustomResourceDefinition
 	// shared is the kind of all APIs of the process that this kind of one API stands for, or nil.
 	shared *definedKind
@@ -29,11 +29,14 @@ type definedKind struct {
 // objects is called through calls.
 func kindOf(crd *apiextensionsv1.CustomResourceDefinition, calls *webhooks.Calls) (*definedKind, error) {
 	names := crd.Status.AcceptedNames
-	d := kinds.Descriptor{
-		Group: crd.Spec.Group, Name: names.Kind, Plural: names.Plural, Singular: names.Singular,
-		ShortNames: names.ShortNames, Categories: names.Categories,
-		New:           func() kinds.Object { return new(store.Unstructured) },
-		ClusterScoped: crd.Spec.Scope == apiextensionsv1.ClusterScoped, KeepsVersion: true,
+	d := kind.Descriptor[meta.Object]{
+		Resource: kind.Resource{
+			Group: crd.Spec.Group, Kind: names.Kind, Plural: names.Plural, Singular: names.Singular,
+			ShortNames: names.ShortNames, Categories: names.Categories,
+			ClusterScoped: crd.Spec.Scope == apiextensionsv1.ClusterScoped,
+		},
+		New:      func() meta.Object { return new(store.Unstructured) },
+		Strategy: kind.Strategy[meta.Object]{KeepsVersion: true},
 	}
 	var compiledVersions []*crVersion
 	webhook := conversionsOf(crd, calls)
@@ -47,8 +50,8 @@ func kindOf(crd *apiextensionsv1.CustomResourceDefinition, calls *webhooks.Calls
 		d.Versions[i].Unserved = !v.Served
 		if i > 0 && webhook != nil {
 			stored := compiledVersions[0].named
-			d.Versions[i].New = d.New
-			d.Versions[i].Convert = func(_ context.Context, o kinds.Object, toStored bool, reuse kinds.Reuse) (kinds.Object, error) {
+			d.Versions[i].Form.New = d.New
+			d.Versions[i].Form.Convert = func(_ context.Context, o meta.Object, toStored bool, reuse kind.Reuse) (meta.Object, error) {
 				if toStored {
 					return webhook.convert(o, compiled.named, stored, reuse)
 				}
@@ -56,17 +59,17 @@ func kindOf(crd *apiextensionsv1.CustomResourceDefinition, calls *webhooks.Calls
 			}
 		}
 		if i == 0 {
-			d.Status = v.Subresources != nil && v.Subresources.Status != nil
+			d.Resource.Status = v.Subresources != nil && v.Subresources.Status != nil
 			if v.Subresources != nil && v.Subresources.Scale != nil {
-				d.Subresources = []kinds.Subresource{scaleOf(v.Subresources.Scale)}
+				d.Subresources = []kind.Subresource[meta.Object]{scaleOf(v.Subresources.Scale)}
 			}
-			d.Columns, d.Cells = columns(v.AdditionalPrinterColumns)
+			d.Table.Columns, d.Table.Cells = columns(v.AdditionalPrinterColumns)
 			d.SelectableFields = selectableFields(v.SelectableFields)
 		} else {
-			d.Versions[i].Columns, d.Versions[i].Cells = columns(v.AdditionalPrinterColumns)
+			d.Versions[i].Table.Columns, d.Versions[i].Table.Cells = columns(v.AdditionalPrinterColumns)
 		}
 	}
-	k, err := kinds.NewKind(d)
+	k, err := store.Compile(d)
 	if err != nil {
 		return nil, err
 	}
@@ -128,9 +131,10 @@ func newVersion(crd *apiextensionsv1.CustomResourceDefinition, of *apiextensions
 }
 
 // descriptor describes the version to package kinds.
-func (v *crVersion) descriptor() kinds.Version {
-	return kinds.Version{
-		Name: v.of.Name, Deprecated: v.deprecated, Validate: v.validate, ValidateStatus: v.validateStatus, Schema: v.schema(),
+func (v *crVersion) descriptor() kind.Version[meta.Object] {
+	return kind.Version[meta.Object]{
+		Name: v.of.Name, Deprecated: v.deprecated, Validate: v.validate, ValidateStatus: v.validateStatus,
+		Schema: v.schema(),
 	}
 }
 

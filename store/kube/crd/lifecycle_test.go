@@ -138,7 +138,7 @@ func TestBuiltInKindsStayInAStoreOnABackend(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e := engine.New(1000)
 		open := func() *server {
-			var all []*kinds.Kind
+			var all []kind.Kind
 			for _, k := range append(httpapi.Kinds(), crd.Definitions()) {
 				all = append(all, kinds.Of(k))
 			}

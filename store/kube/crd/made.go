@@ -11,7 +11,7 @@ import (
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
-	"github.com/kubecoord/kubecoord/internal/kinds"
+	"github.com/kubecoord/kubecoord/store/kind"
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
@@ -30,7 +30,7 @@ type madeKinds struct {
 const maxInstalled = 20_000
 
 // defined returns the kind that an object defines.
-func defined(o kinds.Object) (*kinds.Kind, error) {
+func defined(o meta.Object) (kind.Kind, error) {
 	crd := definitionOf(o)
 	if e := made().establishedOf(crd); e != nil {
 		return e.kind.Kind, nil

@@ -19,7 +19,6 @@ import (
 	"k8s.io/apiserver/pkg/cel/common"
 
 	"github.com/kubecoord/kubecoord/internal/codec"
-	"github.com/kubecoord/kubecoord/internal/kinds"
 	"github.com/kubecoord/kubecoord/store"
 	"github.com/kubecoord/kubecoord/store/field"
 	"github.com/kubecoord/kubecoord/store/meta"
@@ -53,7 +52,7 @@ func compileRules(v *crVersion, props *apiextensions.JSONSchemaProps) func() *ru
 }
 
 // validate returns the problems of an object; old is nil on a create.
-func (v *crVersion) validate(o, old kinds.Object) field.Errors {
+func (v *crVersion) validate(o, old meta.Object) field.Errors {
 	doc := v.document(o)
 	if old == nil {
 		return v.check(doc, nil, o.GetObjectMeta())
@@ -87,7 +86,7 @@ func (v *crVersion) check(doc, old map[string]any, m *meta.ObjectMeta) field.Err
 }
 
 // validateStatus returns the problems of a write of the status.
-func (v *crVersion) validateStatus(o, before kinds.Object) field.Errors {
+func (v *crVersion) validateStatus(o, before meta.Object) field.Errors {
 	r := v.rules()
 	if r.err != nil {
 		return field.Errors{field.Invalid("", nil, r.err.Error())}
@@ -137,7 +136,7 @@ func (r *rules) checkRules(doc, old map[string]any, found upstream.ErrorList, m 
 
 // document returns an object of the version as the tree that upstream's packages read. The tree shares memory with the object and
 // must not be changed.
-func (v *crVersion) document(o kinds.Object) map[string]any {
+func (v *crVersion) document(o meta.Object) map[string]any {
 	doc := document(o.(*store.Unstructured))
 	doc["apiVersion"], doc["kind"] = v.named.APIVersion, v.named.Kind
 	return doc

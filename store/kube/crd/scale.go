@@ -13,8 +13,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/duration"
 	upstream "k8s.io/apimachinery/pkg/util/validation/field"
 
-	"github.com/kubecoord/kubecoord/internal/kinds"
 	"github.com/kubecoord/kubecoord/store"
+	"github.com/kubecoord/kubecoord/store/kind"
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
@@ -36,10 +36,13 @@ type scaleStatus struct {
 }
 
 // scaleKind is made once per process.
-var scaleKind = sync.OnceValue(func() *kinds.Kind {
-	k, err := kinds.NewKind(kinds.Descriptor{
-		Group: "autoscaling", Name: "Scale", Native: true, UnconditionalUpdate: true,
-		New: func() kinds.Object { return new(scaleBody) }, Versions: []kinds.Version{{Name: "v1"}}, Columns: scaleColumns(),
+var scaleKind = sync.OnceValue(func() kind.Kind {
+	k, err := store.Compile(kind.Descriptor[meta.Object]{
+		Resource: kind.Resource{Group: "autoscaling", Kind: "Scale", Native: true},
+		Strategy: kind.Strategy[meta.Object]{Update: kind.UpdateStrategy[meta.Object]{Unconditional: true}},
+		New:      func() meta.Object { return new(scaleBody) },
+		Versions: []kind.Version[meta.Object]{{Name: "v1"}},
+		Table:    kind.Table[meta.Object]{Columns: scaleColumns()},
 	})
 	if err != nil {
 		panic(err) // cannot be: the descriptor is constant
@@ -48,15 +51,15 @@ var scaleKind = sync.OnceValue(func() *kinds.Kind {
 })
 
 // scaleColumns are what kubectl get --subresource=scale prints.
-func scaleColumns() []kinds.Column {
-	column := func(name, of, doc string, cell func(*scaleBody, time.Time) any) kinds.Column {
-		return kinds.Column{
-			ColumnInfo: kinds.ColumnInfo{Name: name, Type: of, Description: doc},
-			Cell:       func(o kinds.Object, now time.Time) any { return cell(o.(*scaleBody), now) },
+func scaleColumns() []kind.Column[meta.Object] {
+	column := func(name, of, doc string, cell func(*scaleBody, time.Time) any) kind.Column[meta.Object] {
+		return kind.Column[meta.Object]{
+			Name: name, Type: of, Description: doc,
+			Cell: func(o meta.Object, now time.Time) any { return cell(o.(*scaleBody), now) },
 		}
 	}
 	m := metav1.ObjectMeta{}.SwaggerDoc()
-	return []kinds.Column{
+	return []kind.Column[meta.Object]{
 		column("Name", "string", m["name"], func(s *scaleBody, _ time.Time) any { return s.Name }),
 		column("Desired", "integer", autoscalingv1.ScaleSpec{}.SwaggerDoc()["replicas"], func(s *scaleBody, _ time.Time) any { return s.Spec.Replicas }),
 		column("Available", "integer", autoscalingv1.ScaleStatus{}.SwaggerDoc()["replicas"], func(s *scaleBody, _ time.Time) any { return s.Status.Replicas }),
@@ -67,29 +70,29 @@ func scaleColumns() []kinds.Column {
 }
 
 // scaleOf returns the subresource scale of a version (upstream: registry/customresource, etcd.go).
-func scaleOf(of *apiextensionsv1.CustomResourceSubresourceScale) kinds.Subresource {
+func scaleOf(of *apiextensionsv1.CustomResourceSubresourceScale) kind.Subresource[meta.Object] {
 	replicas := fieldsOf(of.SpecReplicasPath)
-	return kinds.Subresource{
+	return kind.Subresource[meta.Object]{
 		Name: "scale", Body: scaleKind(), Verbs: []string{"get", "patch", "update"}, Member: replicas,
-		Read: func(parent kinds.Object) (kinds.Object, error) {
+		Read: func(parent meta.Object) (meta.Object, error) {
 			s, _, err := readScale(parent.(*store.Unstructured), of)
 			return s, err
 		},
-		Shows: func(parent kinds.Object) error {
+		Shows: func(parent meta.Object) error {
 			_, found, err := readScale(parent.(*store.Unstructured), of)
 			if err == nil && !found {
 				err = meta.NewInternalError(fmt.Errorf("the spec replicas field %q does not exist", of.SpecReplicasPath))
 			}
 			return err
 		},
-		Start: func(parent kinds.Object) (kinds.Object, error) {
+		Start: func(parent meta.Object) (meta.Object, error) {
 			s, found, err := readScale(parent.(*store.Unstructured), of)
 			if err == nil && !found {
 				s.Spec.Replicas = noReplicas
 			}
 			return s, err
 		},
-		Write: func(parent, body kinds.Object) error {
+		Write: func(parent, body meta.Object) error {
 			if body.(*scaleBody).Spec.Replicas == noReplicas {
 				return meta.NewBadRequest("the spec replicas field %q cannot be empty", of.SpecReplicasPath)
 			}

@@ -12,8 +12,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"github.com/kubecoord/kubecoord/internal/kinds"
 	"github.com/kubecoord/kubecoord/store"
+	"github.com/kubecoord/kubecoord/store/kind"
 	"github.com/kubecoord/kubecoord/store/kube/internal/webhooks"
 	"github.com/kubecoord/kubecoord/store/meta"
 )
@@ -77,14 +77,14 @@ func (c *controller) own(k, old *definedKind) (*definedKind, error) {
 }
 
 // convert returns an object of one apiVersion in another.
-func (c *conversions) convert(o kinds.Object, from, to meta.TypeMeta, reuse kinds.Reuse) (kinds.Object, error) {
+func (c *conversions) convert(o meta.Object, from, to meta.TypeMeta, reuse kind.Reuse) (meta.Object, error) {
 	u := o.(*store.Unstructured)
 	key, _, err := keyOfConversion(u, to)
 	if err != nil {
 		return nil, meta.NewInternalError(err)
 	}
 	converted := c.known(key)
-	if converted == nil || reuse == kinds.Anew {
+	if converted == nil || reuse == kind.Anew {
 		if converted, err = c.ask(u, key, from, to); err != nil {
 			return nil, err
 		}

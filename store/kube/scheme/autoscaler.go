@@ -10,21 +10,21 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"github.com/kubecoord/kubecoord/internal/kinds"
+	"github.com/kubecoord/kubecoord/store/kind"
+	"github.com/kubecoord/kubecoord/store/meta"
 )
 
 // HorizontalPodAutoscaler has two versions. In autoscaling/v1 annotations hold the values that have no member there (upstream:
 // apis/autoscaling/v1/conversion.go).
 
 // older returns an older version of a kind. t is the type of its stored version.
-func (b *builder) older(kind schema.GroupKind, name string, t *objectType) (kinds.Version, error) {
-	own, v, err := b.version(kind.WithVersion(name))
+func (b *builder) older(gk schema.GroupKind, name string, t *objectType) (kind.Version[meta.Object], error) {
+	own, v, err := b.version(gk.WithVersion(name))
 	if err != nil {
 		return v, err
 	}
-	v.New = own.new
-	v.Convert = kinds.ConvertBy(func(o kinds.Object) kinds.Object { return converted(own, o, autoscalerToV1) },
-		func(o kinds.Object) kinds.Object {
+	v.Form.Convert = kind.ConvertBy(func(o meta.Object) meta.Object { return converted(own, o, autoscalerToV1) },
+		func(o meta.Object) meta.Object {
 			b.setDefaults(o)
 			return converted(t, o, autoscalerFromV1)
 		})
@@ -32,7 +32,7 @@ func (b *builder) older(kind schema.GroupKind, name string, t *objectType) (kind
 }
 
 // converted returns an object of one version in another. It shares memory with o.
-func converted[From, To any](to *objectType, o kinds.Object, convert func(*From, *To)) kinds.Object {
+func converted[From, To any](to *objectType, o meta.Object, convert func(*From, *To)) meta.Object {
 	out := to.new()
 	*out.GetTypeMeta(), *out.GetObjectMeta() = *o.GetTypeMeta(), *o.GetObjectMeta()
 	convert(value[From](o), value[To](out))

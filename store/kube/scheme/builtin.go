@@ -12,39 +12,46 @@ import (
 	upstream "k8s.io/apimachinery/pkg/util/validation/field"
 	clientscheme "k8s.io/client-go/kubernetes/scheme"
 
-	"github.com/kubecoord/kubecoord/internal/kinds"
+	"github.com/kubecoord/kubecoord/store"
 	"github.com/kubecoord/kubecoord/store/field"
+	"github.com/kubecoord/kubecoord/store/kind"
 	"github.com/kubecoord/kubecoord/store/kube/scheme/internal/printers"
 	"github.com/kubecoord/kubecoord/store/kube/scheme/internal/validation"
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
 // builtin returns the kind of a resource.
-func (b *builder) builtin(r served) (*kinds.Kind, error) {
+func (b *builder) builtin(r served) (kind.Kind, error) {
 	gvk := schema.GroupVersionKind{Group: r.group, Version: r.version, Kind: r.kind}
 	t, v, err := b.version(gvk)
 	if err != nil {
 		return nil, err
 	}
 	v.Validate, v.ValidateStatus = validator(""), validator("status")
-	d := kinds.Descriptor{
-		Group: r.group, Name: r.kind, Plural: r.plural, StoragePrefix: r.prefix,
-		ShortNames: r.short, Categories: r.categories, New: t.new, Versions: []kinds.Version{v},
-		ClusterScoped: r.cluster, Status: r.status, StatusOnCreate: r.keepsStatus, Resets: r.resets, Holds: r.holds,
-		Native: true, CreateOnUpdate: r.creates, UnconditionalUpdate: !r.needsVersion,
-		ValidateName: r.name, ValidateMetadataOnUpdate: r.metadataAgain, Default: b.setDefaults, Verbs: r.verbs, SelectableFields: r.fields, FieldRefusal: r.refusal,
+	d := kind.Descriptor[meta.Object]{
+		Resource: kind.Resource{
+			Group: r.group, Kind: r.kind, Plural: r.plural, StoragePrefix: r.prefix,
+			ShortNames: r.short, Categories: r.categories, ClusterScoped: r.cluster, Status: r.status,
+			Native: true, Verbs: r.verbs, FieldRefusal: r.refusal,
+		},
+		New:      t.new,
+		Versions: []kind.Version[meta.Object]{v},
+		Strategy: kind.Strategy[meta.Object]{
+			ValidateName: r.name, Default: b.setDefaults, Create: kind.CreateStrategy[meta.Object]{KeepStatus: r.keepsStatus}, Update: kind.UpdateStrategy[meta.Object]{Resets: r.resets, CreateMissing: r.creates, Unconditional: !r.needsVersion, ValidateMetadata: r.metadataAgain}, Delete: kind.DeleteStrategy[meta.Object]{Holds: r.holds},
+		},
+		SelectableFields: r.fields,
 	}
 	if !strings.HasPrefix(r.group, "admissionregistration.") {
-		d.ValidateFinalizer = validateFinalizer
+		d.Strategy.ValidateFinalizer = validateFinalizer
 	}
 	b.prepare(&d, r, t)
 	table(&d, t)
 	setDeletion(&d)
 	if r.answers {
-		d.Answer = answer(r.fresh)
+		d.Strategy.Answer = answer(r.fresh)
 	}
 	if r.counts != nil {
-		d.Counts = t.counter(r.counts)
+		d.Strategy.Update.Counts = t.counter(r.counts)
 	}
 	for _, older := range r.also {
 		other, err := b.older(gvk.GroupKind(), older, t)
@@ -76,29 +83,29 @@ func (b *builder) builtin(r served) (*kinds.Kind, error) {
 	if r.status && !r.ownStatus {
 		d.Subresources = append(d.Subresources, t.statusSubresource(r))
 	}
-	return kinds.NewKind(d)
+	return store.Compile(d)
 }
 
 // version returns the Go type of a kind and its version for a descriptor.
-func (b *builder) version(gvk schema.GroupVersionKind) (*objectType, kinds.Version, error) {
+func (b *builder) version(gvk schema.GroupVersionKind) (*objectType, kind.Version[meta.Object], error) {
 	goType := clientscheme.Scheme.AllKnownTypes()[gvk]
 	if goType == nil {
-		return nil, kinds.Version{}, fmt.Errorf("kind %s: client-go has no type for it", gvk)
+		return nil, kind.Version[meta.Object]{}, fmt.Errorf("kind %s: client-go has no type for it", gvk)
 	}
 	s, err := b.schemaOf(goType)
 	if err != nil {
-		return nil, kinds.Version{}, fmt.Errorf("kind %s: %w", gvk, err)
+		return nil, kind.Version[meta.Object]{}, fmt.Errorf("kind %s: %w", gvk, err)
 	}
 	typ, err := b.library.Compile(goType, s)
 	if err != nil {
-		return nil, kinds.Version{}, fmt.Errorf("kind %s: %w", gvk, err)
+		return nil, kind.Version[meta.Object]{}, fmt.Errorf("kind %s: %w", gvk, err)
 	}
-	return &objectType{gvk, goType, typ}, kinds.Version{Name: gvk.Version, Schema: s, Type: typ}, nil
+	return &objectType{gvk, goType, typ}, kind.Version[meta.Object]{Name: gvk.Version, Schema: s, Type: typ}, nil
 }
 
 // validator returns the validation of a write by way of a subresource, "" for the object itself. The metadata is not its part.
-func validator(subresource string) func(o, old kinds.Object) field.Errors {
-	return func(o, old kinds.Object) (errs field.Errors) {
+func validator(subresource string) func(o, old meta.Object) field.Errors {
+	return func(o, old meta.Object) (errs field.Errors) {
 		for _, e := range validation.ValidateSubresource(subresource, valueOf(o), valueOrNil(old)) {
 			if e.Field == "spec.healthCheckNodePort" && e.Type == upstream.ErrorTypeRequired {
 				continue // a kube-apiserver allocates it before it validates
@@ -110,22 +117,22 @@ func validator(subresource string) func(o, old kinds.Object) field.Errors {
 }
 
 // setDefaults brings an object into the form that a kube-apiserver decodes.
-func (b *builder) setDefaults(o kinds.Object) { b.defaults.Default(valueOf(o)) }
+func (b *builder) setDefaults(o meta.Object) { b.defaults.Default(valueOf(o)) }
 
 // prepare sets the functions that change an object before a write. A kube-apiserver sets defaults whenever it decodes an object,
 // also one from its storage, so that a default may follow from what the strategy has set: a Job has the labels of its template.
-func (b *builder) prepare(d *kinds.Descriptor, r served, t *objectType) {
+func (b *builder) prepare(d *kind.Descriptor[meta.Object], r served, t *objectType) {
 	if r.create != nil {
-		d.PrepareForCreate = func(ctx context.Context, o kinds.Object) {
+		d.Strategy.Create.Prepare = func(ctx context.Context, o meta.Object) {
 			r.create(ctx, valueOf(o))
 			b.setDefaults(o)
 		}
 	}
 	if r.terminate != nil {
-		d.PrepareForDelete = func(o kinds.Object, _ time.Time) { r.terminate(valueOf(o)) }
+		d.Strategy.Delete.Prepare = func(o meta.Object, _ time.Time) { r.terminate(valueOf(o)) }
 	}
 	if r.update != nil {
-		d.PrepareForUpdate = func(o, old kinds.Object) {
+		d.Strategy.Update.Prepare = func(o, old meta.Object) {
 			r.update(valueOf(o), t.copyOf(old)) // which obj may share from now on
 			b.setDefaults(o)
 		}
@@ -133,17 +140,15 @@ func (b *builder) prepare(d *kinds.Descriptor, r served, t *objectType) {
 }
 
 // table sets the columns and the functions of rows.
-func table(d *kinds.Descriptor, t *objectType) {
+func table(d *kind.Descriptor[meta.Object], t *objectType) {
 	for _, c := range printers.Columns(t.gvk) {
-		d.Columns = append(d.Columns, kinds.Column{ColumnInfo: kinds.ColumnInfo{
-			Name: c.Name, Type: c.Type, Format: c.Format, Description: c.Description, Priority: c.Priority,
-		}})
+		d.Table.Columns = append(d.Table.Columns, kind.Column[meta.Object]{Name: c.Name, Type: c.Type, Format: c.Format, Description: c.Description, Priority: c.Priority})
 	}
-	d.Cells = func(o kinds.Object, now time.Time) []any { return printers.Cells(valueOf(o), now) }
+	d.Table.Cells = func(o meta.Object, now time.Time) []any { return printers.Cells(valueOf(o), now) }
 	if t.gvk.Kind != "Pod" {
 		return
 	}
-	d.RowConditions = func(o kinds.Object) (out []any) {
+	d.Table.Conditions = func(o meta.Object) (out []any) {
 		for _, c := range printers.Conditions(valueOf(o)) {
 			out = append(out, c)
 		}

@@ -5,33 +5,34 @@ import (
 	eventsv1 "k8s.io/api/events/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"github.com/kubecoord/kubecoord/internal/kinds"
 	"github.com/kubecoord/kubecoord/store/field"
+	"github.com/kubecoord/kubecoord/store/kind"
+	"github.com/kubecoord/kubecoord/store/meta"
 )
 
 // Event is served in the core group and in events.k8s.io. Both have one collection, whose objects have the form of the core
 // group (upstream: apis/events/v1/conversion.go).
 
 // alias returns the core group's kind in another group. t is the type of its stored version.
-func (b *builder) alias(r served, t *objectType) (kinds.Alias, error) {
+func (b *builder) alias(r served, t *objectType) (kind.Alias[meta.Object], error) {
 	own, v, err := b.version(schema.GroupVersionKind{Group: r.group, Version: r.version, Kind: r.kind})
 	if err != nil {
-		return kinds.Alias{}, err
+		return kind.Alias[meta.Object]{}, err
 	}
-	v.New = own.new
-	toGroup := func(o kinds.Object) kinds.Object { return converted(own, o, eventToGroup) }
-	v.Convert = kinds.ConvertBy(toGroup, func(o kinds.Object) kinds.Object {
+	v.Form.New = own.new
+	toGroup := func(o meta.Object) meta.Object { return converted(own, o, eventToGroup) }
+	v.Form.Convert = kind.ConvertBy(toGroup, func(o meta.Object) meta.Object {
 		b.setDefaults(o)
 		return converted(t, o, eventFromGroup)
 	})
 	validate := validator("")
-	v.Validate = func(o, old kinds.Object) field.Errors {
+	v.Validate = func(o, old meta.Object) field.Errors {
 		if old != nil {
 			old = toGroup(old)
 		}
 		return validate(toGroup(o), old)
 	}
-	return kinds.Alias{Group: r.group, Version: v, ValidateName: r.name, SelectableFields: r.fields}, nil
+	return kind.Alias[meta.Object]{Group: r.group, Version: v, ValidateName: r.name, SelectableFields: r.fields}, nil
 }
 
 func eventToGroup(in *corev1.Event, out *eventsv1.Event) {

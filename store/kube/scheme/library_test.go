@@ -23,7 +23,10 @@ import (
 	kjson "sigs.k8s.io/json"
 	"sigs.k8s.io/randfill"
 
+	"github.com/kubecoord/kubecoord/internal/codec"
 	"github.com/kubecoord/kubecoord/internal/kinds"
+	"github.com/kubecoord/kubecoord/store/kind"
+	"github.com/kubecoord/kubecoord/store/meta"
 	"github.com/kubecoord/kubecoord/store/schema"
 )
 
@@ -69,40 +72,40 @@ func TestObjectsAreHandledAsByTheirLibrary(t *testing.T) {
 		for _, obj := range append(randomObjects(o, 10), valueOf(o.new())) {
 			obj.GetObjectKind().SetGroupVersionKind(o.gvk)
 			before := obj.DeepCopyObject()
-			box := o.typ.Box(obj)
+			box := o.typ.(*codec.Type).Box(obj)
 			text, err := json.Marshal(obj)
 			require.NoError(t, err)
-			got, err := o.typ.AppendJSON(nil, box)
+			got, err := o.typ.(*codec.Type).AppendJSON(nil, box)
 			require.NoError(t, err)
 			require.Equal(t, string(text), string(got))
 
 			read, want := o.new(), valueOf(o.new())
-			problems, err := o.typ.DecodeJSON(text, read, true)
+			problems, err := o.typ.(*codec.Type).DecodeJSON(text, read, true)
 			require.NoError(t, err)
 			assert.Empty(t, problems)
 			require.NoError(t, kjson.UnmarshalCaseSensitivePreserveInts(text, want))
 			requireEqual(t, want, valueOf(read))
 
 			tree := jsonTree(t, obj)
-			requireSame(t, tree, o.typ.ToUnstructured(box))
+			requireSame(t, tree, o.typ.(*codec.Type).ToUnstructured(box))
 			read = o.new()
-			problems, err = o.typ.FromUnstructured(tree, read, true)
+			problems, err = o.typ.(*codec.Type).FromUnstructured(tree, read, true)
 			require.NoError(t, err)
 			assert.Empty(t, problems)
 			requireEqual(t, want, valueOf(read))
 
-			same := o.typ.Copy(box).(kinds.Object)
+			same := o.typ.Copy(box).(meta.Object)
 			requireEqual(t, want, valueOf(same))
-			assert.True(t, o.typ.Equal(box, same))
-			o.typ.Normalize(same)
-			assert.True(t, o.typ.Equal(same, box))
+			assert.True(t, o.typ.(*codec.Type).Equal(box, same))
+			o.typ.(*codec.Type).Normalize(same)
+			assert.True(t, o.typ.(*codec.Type).Equal(same, box))
 
 			data, err := obj.(message).Marshal()
 			require.NoError(t, err)
-			require.Equal(t, "x"+string(data), string(o.typ.AppendProto([]byte("x"), box)))
-			assert.Equal(t, len(data), o.typ.Size(box))
+			require.Equal(t, "x"+string(data), string(o.typ.(*codec.Type).AppendProto([]byte("x"), box)))
+			assert.Equal(t, len(data), o.typ.(*codec.Type).Size(box))
 			read = o.new()
-			require.NoError(t, o.typ.DecodeProto(data, read))
+			require.NoError(t, o.typ.(*codec.Type).DecodeProto(data, read))
 			want = valueOf(o.new())
 			require.NoError(t, want.(message).Unmarshal(data))
 			requireEqual(t, want, valueOf(read))
@@ -116,7 +119,7 @@ func TestCopiesShareNothing(t *testing.T) {
 	everyType(t, func(t *testing.T, o *objectType, _ *schema.Schema) {
 		for _, obj := range randomObjects(o, 5) {
 			before := obj.DeepCopyObject()
-			scrub(reflect.ValueOf(o.copyOf(o.typ.Box(obj))))
+			scrub(reflect.ValueOf(o.copyOf(o.typ.(*codec.Type).Box(obj))))
 			requireEqual(t, before, obj)
 		}
 	})
@@ -248,16 +251,16 @@ func TestAutoscalersConvertWithoutLoss(t *testing.T) {
 		{"type":"Resource","resource":{"name":"cpu","target":{"type":"Utilization","averageUtilization":50}}}],
 		"behavior":{"scaleUp":{"stabilizationWindowSeconds":5}}},"status":{"conditions":[{"type":"AbleToScale","status":"True"}]}}`
 	obj := o.new()
-	_, err = o.typ.DecodeJSON([]byte(text), obj, true)
+	_, err = o.typ.(*codec.Type).DecodeJSON([]byte(text), obj, true)
 	require.NoError(t, err)
-	_, err = k.FromWire(t.Context(), 0, obj) // sets the defaults
+	_, err = kinds.Of(k).FromWire(t.Context(), 0, obj) // sets the defaults
 	require.NoError(t, err)
-	older, err := k.Convert(t.Context(), obj, 0, 1, kinds.Anew)
+	older, err := kinds.Of(k).Convert(t.Context(), obj, 0, 1, kind.Anew)
 	require.NoError(t, err)
 	assert.Contains(t, older.GetObjectMeta().Annotations, "autoscaling.alpha.kubernetes.io/metrics")
-	back, err := k.Convert(t.Context(), older, 1, 0, kinds.Anew)
+	back, err := kinds.Of(k).Convert(t.Context(), older, 1, 0, kind.Anew)
 	require.NoError(t, err)
-	assert.True(t, k.Type().Equal(obj, back))
+	assert.True(t, kinds.Of(k).Type().Equal(obj, back))
 }
 
 // TestOwnersOfNewObjects: what a create records for its manager is what a comparison with an empty object finds.
@@ -273,8 +276,8 @@ func TestOwnersOfNewObjects(t *testing.T) {
 			o, _, err := b.version(runtimeschema.GroupVersionKind{Group: r.group, Version: r.version, Kind: r.kind})
 			require.NoError(t, err)
 			for _, obj := range append(randomObjects(o, 20), plainObjects(t, o)...) {
-				boxes := [2]kinds.Object{k.Type().Box(obj), k.Type().Box(obj.DeepCopyObject())}
-				managers, now := k.Managers(nil), time.Unix(1e9, 0)
+				boxes := [2]meta.Object{kinds.Of(k).Type().Box(obj), kinds.Of(k).Type().Box(obj.DeepCopyObject())}
+				managers, now := kinds.Of(k).Managers(nil), time.Unix(1e9, 0)
 				managers.Update(0, nil, boxes[0], "m", now)
 				managers.Update(0, k.New(0), boxes[1], "m", now)
 				assert.Equal(t, recorded(boxes[1]), recorded(boxes[0]))
@@ -296,7 +299,7 @@ func plainObjects(t *testing.T, o *objectType) (out []runtime.Object) {
 		"Role":    {`{"rules":[{"verbs":["get"],"resources":["b","a"]}]}`},
 	}[o.gvk.Kind] {
 		obj := o.new()
-		_, err := o.typ.DecodeJSON([]byte(text), obj, true)
+		_, err := o.typ.(*codec.Type).DecodeJSON([]byte(text), obj, true)
 		require.NoError(t, err)
 		out = append(out, valueOf(obj))
 	}
@@ -304,7 +307,7 @@ func plainObjects(t *testing.T, o *objectType) (out []runtime.Object) {
 }
 
 // recorded returns the fields of the managers of an object.
-func recorded(o kinds.Object) (texts []string) {
+func recorded(o meta.Object) (texts []string) {
 	for _, e := range o.GetObjectMeta().ManagedFields {
 		texts = append(texts, string(e.FieldsV1.Raw))
 	}

@@ -7,7 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/kubecoord/kubecoord/internal/kinds"
+	"github.com/kubecoord/kubecoord/store/meta"
 )
 
 // createPod sets the status of a new pod, and the label selectors that matchLabelKeys stand for (upstream:
@@ -123,7 +123,7 @@ func setCondition(pod *corev1.Pod, condition corev1.PodCondition) {
 }
 
 // markEvicted sets the condition by which a pod says why it was deleted (upstream: EvictionREST, addConditionAndDeletePod).
-func markEvicted(pod, _ kinds.Object) error {
+func markEvicted(pod, _ meta.Object) error {
 	setCondition(value[corev1.Pod](pod), corev1.PodCondition{
 		Type: corev1.DisruptionTarget, Reason: "EvictionByEvictionAPI", Message: "Eviction API: evicting",
 	})
@@ -144,7 +144,7 @@ func WithEvictor(ctx context.Context, e Evictor) context.Context {
 }
 
 // mayEvict asks the Evictor of a request.
-func mayEvict(ctx context.Context, pod kinds.Object, dryRun bool) (exact bool, err error) {
+func mayEvict(ctx context.Context, pod meta.Object, dryRun bool) (exact bool, err error) {
 	e, ok := ctx.Value(evictorKey{}).(Evictor)
 	if !ok {
 		return false, nil

@@ -16,7 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/kubecoord/kubecoord/internal/caller"
-	"github.com/kubecoord/kubecoord/internal/kinds"
+	"github.com/kubecoord/kubecoord/store/meta"
 )
 
 // This file sets the fields that writers of built-in kinds cannot set, as the strategies of a kube-apiserver do (upstream:
@@ -64,7 +64,7 @@ func updateNamespace(n, old *corev1.Namespace) {
 
 // hasFinalizers reports whether a namespace has finalizers in its spec. Only the controller of namespaces, which does not run
 // here, removes the one that each has.
-func hasFinalizers(o kinds.Object) bool {
+func hasFinalizers(o meta.Object) bool {
 	return len(value[corev1.Namespace](o).Spec.Finalizers) > 0
 }
 

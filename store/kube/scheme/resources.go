@@ -5,8 +5,9 @@ import (
 
 	"k8s.io/apimachinery/pkg/runtime"
 
-	"github.com/kubecoord/kubecoord/internal/kinds"
 	"github.com/kubecoord/kubecoord/internal/validate"
+	"github.com/kubecoord/kubecoord/store/kind"
+	"github.com/kubecoord/kubecoord/store/meta"
 )
 
 // served is what a kube-apiserver has written by hand for a built-in kind (upstream: pkg/registry, the files storage.go and
@@ -33,13 +34,13 @@ type served struct {
 	verbs                 []string
 	name                  func(string, bool) []string
 	counts                []string // the members that count a generation; see counter
-	fields                []kinds.SelectableField
+	fields                []kind.SelectableField[meta.Object]
 	refusal               string // of other fields, if it is not the usual text
 	create                func(ctx context.Context, obj runtime.Object)
 	update                func(obj, old runtime.Object)
-	holds                 func(o kinds.Object) bool
+	holds                 func(o meta.Object) bool
 	terminate             func(obj runtime.Object)
-	subresources          func(*builder) ([]kinds.Subresource, error)
+	subresources          func(*builder) ([]kind.Subresource[meta.Object], error)
 	// alias marks another group of the kind of the core group that has the same name.
 	alias bool
 	// answers marks a review, which is answered and not stored. The answer of a fresh one has no metadata of the request.
@@ -71,7 +72,7 @@ func coreResources() []served {
 			fields: fields("status.phase"), create: onCreate(createNamespace), update: onUpdate(updateNamespace),
 			holds: hasFinalizers, terminate: on(terminateNamespace), subresources: namespaceSubresources},
 		{version: v, kind: "Node", plural: "nodes", short: []string{"no"}, cluster: true, status: true, keepsStatus: true, prefix: "minions",
-			fields: []kinds.SelectableField{boolField("spec.unschedulable")}},
+			fields: []kind.SelectableField[meta.Object]{boolField("spec.unschedulable")}},
 		{version: v, kind: "PersistentVolume", plural: "persistentvolumes", short: []string{"pv"}, cluster: true, status: true,
 			create: onCreate(createPersistentVolume), statusUpdate: onUpdate(volumeStatus)},
 		{version: v, kind: "PersistentVolumeClaim", plural: "persistentvolumeclaims", short: []string{"pvc"}, status: true,
@@ -81,7 +82,7 @@ func coreResources() []served {
 			statusResets: []string{"metadata.deletionTimestamp", "metadata.ownerReferences"}, subresources: podSubresources},
 		{version: v, kind: "PodTemplate", plural: "podtemplates", counts: []string{"template"}},
 		{version: v, kind: "ReplicationController", plural: "replicationcontrollers", short: []string{"rc"}, categories: all(), status: true,
-			prefix: "controllers", counts: spec(), fields: []kinds.SelectableField{intField("status.replicas")}, subresources: controllerScale},
+			prefix: "controllers", counts: spec(), fields: []kind.SelectableField[meta.Object]{intField("status.replicas")}, subresources: controllerScale},
 		{version: v, kind: "ResourceQuota", plural: "resourcequotas", short: []string{"quota"}, status: true},
 		{version: v, kind: "Secret", plural: "secrets", fields: fields("type"), update: onUpdate(updateSecret)},
 		{version: v, kind: "Service", plural: "services", short: []string{"svc"}, categories: all(), status: true, creates: true,
@@ -126,7 +127,7 @@ func groupResources() []served {
 
 		{group: "batch", version: v, kind: "CronJob", plural: "cronjobs", short: []string{"cj"}, categories: all(), status: true, counts: spec()},
 		{group: "batch", version: v, kind: "Job", plural: "jobs", categories: all(), status: true, counts: spec(),
-			fields: []kinds.SelectableField{{Path: "status.successful", Value: number("status", "succeeded")}}, refusal: "field label %q not supported for Job", create: onCreate(createJob)},
+			fields: []kind.SelectableField[meta.Object]{{Path: "status.successful", Value: number("status", "succeeded")}}, refusal: "field label %q not supported for Job", create: onCreate(createJob)},
 
 		{group: "certificates.k8s.io", version: v, kind: "CertificateSigningRequest", plural: "certificatesigningrequests", short: []string{"csr"}, cluster: true, status: true,
 			name: anyName, fields: fields("spec.signerName"), create: createSigningRequest, update: onUpdate(updateSigningRequest), statusUpdate: onUpdate(requestStatus),

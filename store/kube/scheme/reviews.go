@@ -9,7 +9,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 
-	"github.com/kubecoord/kubecoord/internal/kinds"
 	"github.com/kubecoord/kubecoord/store/kind"
 	"github.com/kubecoord/kubecoord/store/meta"
 )
@@ -56,10 +55,10 @@ func Reviews() (reviews []kind.Kind, serviceAccount kind.Kind, err error) {
 }
 
 // reviewKinds returns the kinds of Reviews, the ServiceAccount first.
-var reviewKinds = sync.OnceValue(func() (out []func() (*kinds.Kind, error)) {
+var reviewKinds = sync.OnceValue(func() (out []func() (kind.Kind, error)) {
 	b := newBuilder()
 	add := func(r served) {
-		out = append(out, sync.OnceValues(func() (*kinds.Kind, error) { return b.builtin(r) }))
+		out = append(out, sync.OnceValues(func() (kind.Kind, error) { return b.builtin(r) }))
 	}
 	account := serviceAccount()
 	account.subresources = tokenSubresource
@@ -81,8 +80,8 @@ var reviewKinds = sync.OnceValue(func() (out []func() (*kinds.Kind, error)) {
 })
 
 // answer returns the function that answers a review. The answer of a fresh kind has no metadata of the request.
-func answer(fresh bool) func(context.Context, kinds.Object) error {
-	return func(ctx context.Context, o kinds.Object) error {
+func answer(fresh bool) func(context.Context, meta.Object) error {
+	return func(ctx context.Context, o meta.Object) error {
 		reviewer := reviewerOf(ctx)
 		if reviewer == nil {
 			return nil
@@ -98,14 +97,14 @@ func answer(fresh bool) func(context.Context, kinds.Object) error {
 }
 
 // tokenSubresource makes a token for each create (upstream: registry/core/serviceaccount/storage, TokenREST).
-func tokenSubresource(b *builder) ([]kinds.Subresource, error) {
+func tokenSubresource(b *builder) ([]kind.Subresource[meta.Object], error) {
 	request, err := b.body("authentication.k8s.io", "v1", "TokenRequest", "create")
 	if err != nil {
 		return nil, err
 	}
-	return []kinds.Subresource{{
+	return []kind.Subresource[meta.Object]{{
 		Name: "token", Body: request, Verbs: []string{"create"},
-		Answer: func(ctx context.Context, parent, body kinds.Object) (kinds.Object, error) {
+		Answer: func(ctx context.Context, parent, body meta.Object) (meta.Object, error) {
 			reviewer := reviewerOf(ctx)
 			if reviewer == nil {
 				return nil, meta.NewNotFound(meta.GroupResource{Resource: "serviceaccounts/token"}, parent.GetObjectMeta().Name)

@@ -14,11 +14,11 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kubecoord/kubecoord/internal/codec"
-	"github.com/kubecoord/kubecoord/internal/kinds"
 	"github.com/kubecoord/kubecoord/store"
 	"github.com/kubecoord/kubecoord/store/kind"
 	"github.com/kubecoord/kubecoord/store/kube/internal/boxes"
 	"github.com/kubecoord/kubecoord/store/kube/scheme/internal/defaults"
+	"github.com/kubecoord/kubecoord/store/meta"
 	storeschema "github.com/kubecoord/kubecoord/store/schema"
 )
 
@@ -69,31 +69,31 @@ func Kinds(s *runtime.Scheme, opts Options) ([]kind.Kind, error) {
 // builtin is a built-in kind that is made when it is first used.
 type builtin struct {
 	gvk  schema.GroupVersionKind
-	kind func() (*kinds.Kind, error)
+	kind func() (kind.Kind, error)
 }
 
 // builtins returns the built-in kinds. All stores of a process share them.
 var builtins = sync.OnceValue(func() (out []builtin) {
 	b := newBuilder()
 	for _, r := range resources() {
-		kind := sync.OnceValues(func() (*kinds.Kind, error) { return b.builtin(r) })
+		made := sync.OnceValues(func() (kind.Kind, error) { return b.builtin(r) })
 		if r.alias {
-			kind = aliasIn(r.group, out[slices.IndexFunc(out, func(core builtin) bool { return core.gvk.Kind == r.kind })].kind)
+			made = aliasIn(r.group, out[slices.IndexFunc(out, func(core builtin) bool { return core.gvk.Kind == r.kind })].kind)
 		}
-		out = append(out, builtin{schema.GroupVersionKind{Group: r.group, Version: r.version, Kind: r.kind}, kind})
+		out = append(out, builtin{schema.GroupVersionKind{Group: r.group, Version: r.version, Kind: r.kind}, made})
 	}
 	return out
 })
 
 // aliasIn returns the function that returns a kind in another group.
-func aliasIn(group string, kind func() (*kinds.Kind, error)) func() (*kinds.Kind, error) {
-	return func() (*kinds.Kind, error) {
-		k, err := kind()
+func aliasIn(group string, made func() (kind.Kind, error)) func() (kind.Kind, error) {
+	return func() (kind.Kind, error) {
+		k, err := made()
 		if err != nil {
 			return nil, err
 		}
-		aliases := k.Aliases()
-		return aliases[slices.IndexFunc(aliases, func(a *kinds.Kind) bool { return a.Info().Group == group })], nil
+		all := k.Groups()
+		return all[slices.IndexFunc(all, func(k kind.Kind) bool { return k.Info().Group == group })], nil
 	}
 }
 
@@ -162,9 +162,9 @@ func customKinds(s *runtime.Scheme) []custom {
 
 // kind returns a custom kind. As with a CustomResourceDefinition whose strategy of conversion is None, a version has the
 // members that its type describes.
-func (c custom) kind(opts Options) (*kinds.Kind, error) {
+func (c custom) kind(opts Options) (kind.Kind, error) {
 	var made schemas
-	d := kinds.Descriptor{Group: c.kindName.Group, Name: c.kindName.Kind, New: newObject, Columns: nameAndAge()}
+	d := kind.Descriptor[meta.Object]{Resource: kind.Resource{Group: c.kindName.Group, Kind: c.kindName.Kind}, New: newObject, Table: kind.Table[meta.Object]{Columns: nameAndAge()}}
 	r := Resource{}
 	for i, v := range c.versions {
 		s, err := made.of(v.goType)
@@ -174,26 +174,26 @@ func (c custom) kind(opts Options) (*kinds.Kind, error) {
 		if i == 0 {
 			r.Status = slices.ContainsFunc(s.Properties, func(p storeschema.Property) bool { return p.Name == "status" })
 		}
-		d.Versions = append(d.Versions, kinds.Version{Name: v.name, Schema: s})
+		d.Versions = append(d.Versions, kind.Version[meta.Object]{Name: v.name, Schema: s})
 	}
 	if opts.Resource != nil {
 		opts.Resource(c.kindName, &r)
 	}
-	d.Plural, d.Singular, d.ShortNames, d.Categories = r.Plural, r.Singular, r.ShortNames, r.Categories
-	d.ClusterScoped, d.Status = r.ClusterScoped, r.Status
-	return kinds.NewKind(d)
+	d.Resource.Plural, d.Resource.Singular, d.Resource.ShortNames, d.Resource.Categories = r.Plural, r.Singular, r.ShortNames, r.Categories
+	d.Resource.ClusterScoped, d.Resource.Status = r.ClusterScoped, r.Status
+	return store.Compile(d)
 }
 
-func newObject() kinds.Object { return &store.Unstructured{} }
+func newObject() meta.Object { return &store.Unstructured{} }
 
 // nameAndAge are the columns of a kind that has no others.
-func nameAndAge() []kinds.Column {
+func nameAndAge() []kind.Column[meta.Object] {
 	doc := metav1.ObjectMeta{}.SwaggerDoc()
-	name, age := store.NameColumn[store.Unstructured](), store.AgeColumn[store.Unstructured]()
-	return []kinds.Column{
-		{ColumnInfo: kinds.ColumnInfo{Name: "Name", Type: "string", Format: "name", Description: doc["name"]},
-			Cell: func(o kinds.Object, now time.Time) any { return name.Cell(o.(*store.Unstructured), now) }},
-		{ColumnInfo: kinds.ColumnInfo{Name: "Age", Type: "date", Description: doc["creationTimestamp"]},
-			Cell: func(o kinds.Object, now time.Time) any { return age.Cell(o.(*store.Unstructured), now) }},
+	name, age := kind.NameColumn[*store.Unstructured](), kind.AgeColumn[*store.Unstructured]()
+	return []kind.Column[meta.Object]{
+		{Name: "Name", Type: "string", Format: "name", Description: doc["name"],
+			Cell: func(o meta.Object, now time.Time) any { return name.Cell(o.(*store.Unstructured), now) }},
+		{Name: "Age", Type: "date", Description: doc["creationTimestamp"],
+			Cell: func(o meta.Object, now time.Time) any { return age.Cell(o.(*store.Unstructured), now) }},
 	}
 }

@@ -8,8 +8,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 
-	"github.com/kubecoord/kubecoord/internal/kinds"
 	"github.com/kubecoord/kubecoord/store/field"
+	"github.com/kubecoord/kubecoord/store/kind"
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
@@ -18,9 +18,9 @@ import (
 // one as if its node did not exist.
 
 // streams are the subresources of a pod that a kubelet answers.
-func streams() []kinds.Subresource {
-	connect := func(name string, verbs []string, check func(name string, query url.Values) error, location func(*corev1.Pod, url.Values) error) kinds.Subresource {
-		return kinds.Subresource{Name: name, Verbs: verbs, Connect: func(name string, parent func() (kinds.Object, error), query url.Values) error {
+func streams() []kind.Subresource[meta.Object] {
+	connect := func(name string, verbs []string, check func(name string, query url.Values) error, location func(*corev1.Pod, url.Values) error) kind.Subresource[meta.Object] {
+		return kind.Subresource[meta.Object]{Name: name, Verbs: verbs, Connect: func(name string, parent func() (meta.Object, error), query url.Values) error {
 			if err := check(name, query); err != nil {
 				return err
 			}
@@ -36,7 +36,7 @@ func streams() []kinds.Subresource {
 		}}
 	}
 	both, none := []string{"create", "get"}, func(string, url.Values) error { return nil }
-	return []kinds.Subresource{
+	return []kind.Subresource[meta.Object]{
 		connect("log", []string{"get"}, checkLogOptions, checkContainer),
 		connect("exec", both, none, checkHost(checkContainer)),
 		connect("attach", both, none, checkHost(checkContainer)),

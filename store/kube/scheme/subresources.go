@@ -14,8 +14,9 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"github.com/kubecoord/kubecoord/internal/kinds"
+	"github.com/kubecoord/kubecoord/store"
 	"github.com/kubecoord/kubecoord/store/field"
+	"github.com/kubecoord/kubecoord/store/kind"
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
@@ -23,25 +24,28 @@ import (
 func readWrite() []string { return []string{"get", "patch", "update"} }
 
 // body returns the kind of the bodies of a subresource. Without verbs they are the parent in another form.
-func (b *builder) body(group, version, kind string, verbs ...string) (*kinds.Kind, error) {
-	t, v, err := b.version(schema.GroupVersionKind{Group: group, Version: version, Kind: kind})
+func (b *builder) body(group, version, name string, verbs ...string) (kind.Kind, error) {
+	t, v, err := b.version(schema.GroupVersionKind{Group: group, Version: version, Kind: name})
 	if err != nil {
 		return nil, err
 	}
-	d := kinds.Descriptor{
-		Group: group, Name: kind, New: t.new, Versions: []kinds.Version{v}, Native: true, UnconditionalUpdate: true, Default: b.setDefaults, Verbs: verbs,
+	d := kind.Descriptor[meta.Object]{
+		Resource: kind.Resource{Group: group, Kind: name, Native: true, Verbs: verbs},
+		New:      t.new,
+		Versions: []kind.Version[meta.Object]{v},
+		Strategy: kind.Strategy[meta.Object]{Default: b.setDefaults, Update: kind.UpdateStrategy[meta.Object]{Unconditional: true}},
 	}
-	if kind == "Eviction" {
-		d.BodyVersions = []string{"v1beta1"}
+	if name == "Eviction" {
+		d.Resource.BodyVersions = []string{"v1beta1"}
 	}
 	table(&d, t)
-	return kinds.NewKind(d)
+	return store.Compile(d)
 }
 
 // statusSubresource is the status of nearly all built-in kinds: unlike the one of custom resources, it also writes the metadata
 // (upstream: pkg/registry, the status strategies without ResetObjectMetaForStatus).
-func (t *objectType) statusSubresource(r served) kinds.Subresource {
-	return kinds.Subresource{Name: "status", Verbs: readWrite(), Resets: append([]string{"spec"}, r.statusResets...), Write: func(parent, body kinds.Object) error {
+func (t *objectType) statusSubresource(r served) kind.Subresource[meta.Object] {
+	return kind.Subresource[meta.Object]{Name: "status", Verbs: readWrite(), Resets: append([]string{"spec"}, r.statusResets...), Write: func(parent, body meta.Object) error {
 		before := t.copyOf(parent)
 		t.typ.CopyMember(parent, body, "status")
 		m, b := parent.GetObjectMeta(), body.GetObjectMeta()
@@ -57,7 +61,7 @@ func (t *objectType) statusSubresource(r served) kinds.Subresource {
 }
 
 // scale is the subresource scale of workloads with a LabelSelector.
-func scale(b *builder) ([]kinds.Subresource, error) {
+func scale(b *builder) ([]kind.Subresource[meta.Object], error) {
 	return b.scale(func(selector any) (k8slabels.Selector, error) {
 		s := &metav1.LabelSelector{}
 		m, _ := selector.(map[string]any)
@@ -69,7 +73,7 @@ func scale(b *builder) ([]kinds.Subresource, error) {
 }
 
 // controllerScale is the subresource scale of ReplicationController, whose selector is a map.
-func controllerScale(b *builder) ([]kinds.Subresource, error) {
+func controllerScale(b *builder) ([]kind.Subresource[meta.Object], error) {
 	return b.scale(func(selector any) (k8slabels.Selector, error) {
 		set := k8slabels.Set{}
 		m, _ := selector.(map[string]any)
@@ -82,16 +86,16 @@ func controllerScale(b *builder) ([]kinds.Subresource, error) {
 
 // scale returns the subresource scale, whose bodies have the kind Scale of the group autoscaling (upstream: registry/apps,
 // ScaleREST).
-func (b *builder) scale(selector func(any) (k8slabels.Selector, error)) ([]kinds.Subresource, error) {
-	kind, err := b.body("autoscaling", "v1", "Scale")
-	return []kinds.Subresource{{
-		Name: "scale", Body: kind, Verbs: readWrite(),
-		Read: func(parent kinds.Object) (kinds.Object, error) {
+func (b *builder) scale(selector func(any) (k8slabels.Selector, error)) ([]kind.Subresource[meta.Object], error) {
+	scales, err := b.body("autoscaling", "v1", "Scale")
+	return []kind.Subresource[meta.Object]{{
+		Name: "scale", Body: scales, Verbs: readWrite(),
+		Read: func(parent meta.Object) (meta.Object, error) {
 			s, err := selector(at(parent, "spec", "selector"))
 			if err != nil {
 				return nil, meta.NewBadRequest("%v", err)
 			}
-			m, body := parent.GetObjectMeta(), kind.New(0)
+			m, body := parent.GetObjectMeta(), scales.New(0)
 			*body.GetObjectMeta() = meta.ObjectMeta{
 				Name: m.Name, Namespace: m.Namespace, UID: m.UID, ResourceVersion: m.ResourceVersion, CreationTimestamp: m.CreationTimestamp,
 			}
@@ -103,7 +107,7 @@ func (b *builder) scale(selector func(any) (k8slabels.Selector, error)) ([]kinds
 			scale.Status = autoscalingv1.ScaleStatus{Replicas: int32(have), Selector: s.String()}
 			return body, nil
 		},
-		Write: func(parent, body kinds.Object) error {
+		Write: func(parent, body meta.Object) error {
 			replicas := value[autoscalingv1.Scale](body).Spec.Replicas
 			if replicas < 0 {
 				return field.Errors{field.Invalid("spec.replicas", replicas, "must be greater than or equal to 0")}.Status(
@@ -116,7 +120,7 @@ func (b *builder) scale(selector func(any) (k8slabels.Selector, error)) ([]kinds
 }
 
 // replicasOf returns the member spec.replicas of a workload.
-func replicasOf(o kinds.Object) **int32 {
+func replicasOf(o meta.Object) **int32 {
 	switch w := valueOf(o).(type) {
 	case *appsv1.Deployment:
 		return &w.Spec.Replicas
@@ -129,7 +133,7 @@ func replicasOf(o kinds.Object) **int32 {
 }
 
 // podSubresources returns the subresources that write pods, and the streams of a kubelet.
-func podSubresources(b *builder) ([]kinds.Subresource, error) {
+func podSubresources(b *builder) ([]kind.Subresource[meta.Object], error) {
 	binding, err := b.body("", "v1", "Binding", "create")
 	if err != nil {
 		return nil, err
@@ -138,8 +142,8 @@ func podSubresources(b *builder) ([]kinds.Subresource, error) {
 	if err != nil {
 		return nil, err
 	}
-	return append(streams(), []kinds.Subresource{
-		{Name: "ephemeralcontainers", Verbs: readWrite(), Resets: []string{"status"}, Write: func(pod, body kinds.Object) error {
+	return append(streams(), []kind.Subresource[meta.Object]{
+		{Name: "ephemeralcontainers", Verbs: readWrite(), Resets: []string{"status"}, Write: func(pod, body meta.Object) error {
 			value[corev1.Pod](pod).Spec.EphemeralContainers = value[corev1.Pod](body).Spec.EphemeralContainers
 			return nil
 		}},
@@ -152,7 +156,7 @@ func podSubresources(b *builder) ([]kinds.Subresource, error) {
 // resize takes from the body the resources of the pod, and the resources and resize policies of its containers. Containers that
 // were added, removed, renamed or reordered are taken as they are, and the validation refuses them (upstream: registry/core/pod,
 // dropNonResizeUpdates).
-func resize(pod, body kinds.Object) error {
+func resize(pod, body meta.Object) error {
 	now, want := &value[corev1.Pod](pod).Spec, value[corev1.Pod](body).Spec
 	if len(now.Containers) != len(want.Containers) || len(now.InitContainers) != len(want.InitContainers) {
 		*now = want
@@ -175,7 +179,7 @@ func resizeContainers(now *[]corev1.Container, want []corev1.Container) {
 }
 
 // bind assigns a pod to a node (upstream: registry/core/pod/storage, BindingREST).
-func bind(o, body kinds.Object) error {
+func bind(o, body meta.Object) error {
 	pod, b := value[corev1.Pod](o), value[corev1.Binding](body)
 	resource := meta.GroupResource{Resource: "pods/binding"}
 	var problem error
@@ -217,17 +221,17 @@ func merged(a, b map[string]string) map[string]string {
 }
 
 // namespaceSubresources are finalize, by which the controller of namespaces removes its finalizer.
-func namespaceSubresources(*builder) ([]kinds.Subresource, error) {
-	return []kinds.Subresource{{Name: "finalize", Verbs: []string{"update"}, Resets: []string{"status"}, Write: func(namespace, body kinds.Object) error {
+func namespaceSubresources(*builder) ([]kind.Subresource[meta.Object], error) {
+	return []kind.Subresource[meta.Object]{{Name: "finalize", Verbs: []string{"update"}, Resets: []string{"status"}, Write: func(namespace, body meta.Object) error {
 		value[corev1.Namespace](namespace).Spec.Finalizers = value[corev1.Namespace](body).Spec.Finalizers
 		return nil
 	}}}, nil
 }
 
 // approval is the subresource by which a signing request is approved or denied.
-func approval(b *builder) ([]kinds.Subresource, error) {
+func approval(b *builder) ([]kind.Subresource[meta.Object], error) {
 	t, _, err := b.version(schema.GroupVersionKind{Group: "certificates.k8s.io", Version: "v1", Kind: "CertificateSigningRequest"})
-	return []kinds.Subresource{{Name: "approval", Verbs: readWrite(), Resets: []string{"spec", "status.certificate"}, Write: func(o, body kinds.Object) error {
+	return []kind.Subresource[meta.Object]{{Name: "approval", Verbs: readWrite(), Resets: []string{"spec", "status.certificate"}, Write: func(o, body meta.Object) error {
 		before, request := t.copyOf(o), value[certificatesv1.CertificateSigningRequest](o)
 		request.Status.Conditions = value[certificatesv1.CertificateSigningRequest](body).Status.Conditions
 		conditionTimes(request, before.(*certificatesv1.CertificateSigningRequest))

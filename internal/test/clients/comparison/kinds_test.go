@@ -77,9 +77,9 @@ var (
 )
 
 func servedWidgets() *store.Kind[Widget] {
-	return store.MustKind(store.Descriptor[Widget]{
-		Group: widgetKind.Group, Name: widgetKind.Kind, Plural: widgetResource.Resource,
-		Versions: []store.Version[Widget]{{Name: widgetKind.Version}}, Status: true,
+	return store.MustKind(kind.Descriptor[*Widget]{
+		Resource: kind.Resource{Group: widgetKind.Group, Kind: widgetKind.Kind, Plural: widgetResource.Resource, Status: true},
+		Versions: []kind.Version[*Widget]{{Name: widgetKind.Version}},
 	})
 }
 

@@ -18,8 +18,9 @@ import (
 // so only our side is run.
 
 func TestServerOfRegisteredTypes(t *testing.T) {
-	widgets := store.MustKind(store.Descriptor[store.Unstructured]{
-		Group: "example.com", Name: "Widget", Plural: "widgets", Versions: []store.Version[store.Unstructured]{{Name: "v1"}},
+	widgets := store.MustKind(kind.Descriptor[*store.Unstructured]{
+		Resource: kind.Resource{Group: "example.com", Kind: "Widget", Plural: "widgets"},
+		Versions: []kind.Version[*store.Unstructured]{{Name: "v1"}},
 	})
 	api := apitest.New(t, apitest.Options{API: httpapi.Options{Kinds: []kind.Kind{widgets}}})
 	config := &rest.Config{Host: api.URL()}

@@ -52,12 +52,13 @@ type anyKind struct {
 func anyKinds() map[string]anyKind {
 	out := map[string]anyKind{}
 	for name, cluster := range map[string]bool{"namespaced": false, "cluster-scoped": true} {
-		out["of any form, "+name] = anyKind{store.MustKind(store.Descriptor[store.Unstructured]{
-			Group: "example.com", Name: "Engine", Status: true, ClusterScoped: cluster,
-			Versions: []store.Version[store.Unstructured]{{Name: "v1"}, {Name: "v1beta1"}},
+		out["of any form, "+name] = anyKind{store.MustKind(kind.Descriptor[*store.Unstructured]{
+			Resource: kind.Resource{Group: "example.com", Kind: "Engine", Status: true, ClusterScoped: cluster},
+			Versions: []kind.Version[*store.Unstructured]{{Name: "v1"}, {Name: "v1beta1"}},
 		}), cluster}
-		out["of a Go type, "+name] = anyKind{store.MustKind(store.Descriptor[engine]{
-			Group: "example.com", Name: "Engine", Status: true, ClusterScoped: cluster, Versions: []store.Version[engine]{{Name: "v1"}, {Name: "v1beta1"}},
+		out["of a Go type, "+name] = anyKind{store.MustKind(kind.Descriptor[*engine]{
+			Resource: kind.Resource{Group: "example.com", Kind: "Engine", Status: true, ClusterScoped: cluster},
+			Versions: []kind.Version[*engine]{{Name: "v1"}, {Name: "v1beta1"}},
 		}), cluster}
 	}
 	return out

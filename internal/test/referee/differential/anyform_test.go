@@ -186,11 +186,12 @@ func randomBlobWrite(g generator, second int, first bool) ownership.Write {
 func TestManagedFieldsOfUnstructuredKindsEqualUpstream(t *testing.T) {
 	models := newModels(t)
 	blob := models[slices.IndexFunc(models, func(m *model) bool { return m.kind.Kind == "Blob" })]
-	d := store.Descriptor[store.Unstructured]{
-		Group: "example.com", Name: "Blob", Status: true, ClusterScoped: true, UnconditionalUpdate: true,
+	d := kind.Descriptor[*store.Unstructured]{
+		Resource: kind.Resource{Group: "example.com", Kind: "Blob", Status: true, ClusterScoped: true},
+		Strategy: kind.Strategy[*store.Unstructured]{Update: kind.UpdateStrategy[*store.Unstructured]{Unconditional: true}},
 	}
 	for _, name := range blobVersions {
-		d.Versions = append(d.Versions, store.Version[store.Unstructured]{Name: name})
+		d.Versions = append(d.Versions, kind.Version[*store.Unstructured]{Name: name})
 	}
 	eachCaseInABubble(t, 150, func(g generator) string {
 		st := store.New(store.Options{})

@@ -313,9 +313,9 @@ func newModels(t *testing.T) []*model {
 	}
 	st := store.New(store.Options{})
 	defer st.Close()
-	gadgetKind := store.MustKind(store.Descriptor[Gadget]{
-		Group: widgetGroup, Name: "Gadget", Plural: "gadgets", Native: true, Status: true,
-		Versions: []store.Version[Gadget]{{Name: "v1"}, {Name: "v2", Form: store.FormOf(
+	gadgetKind := store.MustKind(kind.Descriptor[*Gadget]{
+		Resource: kind.Resource{Group: widgetGroup, Kind: "Gadget", Plural: "gadgets", Native: true, Status: true},
+		Versions: []kind.Version[*Gadget]{{Name: "v1"}, {Name: "v2", Form: kind.FormOf(
 			func(g *Gadget) *Gadget2 {
 				return &Gadget2{ObjectMeta: g.ObjectMeta, Spec: g.Spec.To2(), Status: g.Status}
 			},
@@ -324,8 +324,9 @@ func newModels(t *testing.T) []*model {
 			},
 		)}},
 	})
-	blobs := store.MustKind(store.Descriptor[store.Unstructured]{
-		Group: widgetGroup, Name: "Blob", Status: true, Versions: []store.Version[store.Unstructured]{{Name: "v1"}, {Name: "v1beta1"}},
+	blobs := store.MustKind(kind.Descriptor[*store.Unstructured]{
+		Resource: kind.Resource{Group: widgetGroup, Kind: "Blob", Status: true},
+		Versions: []kind.Version[*store.Unstructured]{{Name: "v1"}, {Name: "v1beta1"}},
 	})
 	api := httpapi.New(st, httpapi.Options{Kinds: []kind.Kind{gadgetKind, blobs}})
 	defer api.Close()

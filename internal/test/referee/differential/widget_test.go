@@ -110,9 +110,10 @@ type WidgetNested2 struct {
 }
 
 func newWidgetKind() *store.Kind[Widget] {
-	return store.MustKind(store.Descriptor[Widget]{
-		Group: widgetGroup, Name: "Widget", Plural: "widgets", Native: true, CreateOnUpdate: true,
-		Versions: []store.Version[Widget]{{Name: widgetVersion.Version}},
+	return store.MustKind(kind.Descriptor[*Widget]{
+		Resource: kind.Resource{Group: widgetGroup, Kind: "Widget", Plural: "widgets", Native: true},
+		Strategy: kind.Strategy[*Widget]{Update: kind.UpdateStrategy[*Widget]{CreateMissing: true}},
+		Versions: []kind.Version[*Widget]{{Name: widgetVersion.Version}},
 	})
 }
 

@@ -172,7 +172,7 @@ func (s *Server) resource(group, plural string) *registry.Resource {
 }
 
 // get returns an object, or the error that it is not found.
-func (s *Server) get(ctx context.Context, plural, namespace, name string) (kinds.Object, error) {
+func (s *Server) get(ctx context.Context, plural, namespace, name string) (meta.Object, error) {
 	r := s.resource("", plural)
 	if r == nil {
 		return nil, meta.NewNotFound(meta.GroupResource{Resource: plural}, name)

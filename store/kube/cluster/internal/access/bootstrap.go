@@ -14,6 +14,7 @@ import (
 
 	"github.com/kubecoord/kubecoord/internal/kinds"
 	"github.com/kubecoord/kubecoord/internal/registry"
+	"github.com/kubecoord/kubecoord/store/kind"
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
@@ -37,7 +38,7 @@ func (s *Server) Bootstrap(ctx context.Context) error {
 	var objects []*registry.Restored
 	for _, o := range known {
 		r := s.resource(rbacv1.GroupName, o.plural)
-		objects = append(objects, r.RestoreAgain(r.Kind.Type().CopyStruct(o.object).(kinds.Object), o.size))
+		objects = append(objects, r.RestoreAgain(r.Kind.Type().CopyStruct(o.object).(meta.Object), o.size))
 	}
 	err = s.st.Restore(objects, 0)
 	if _, conflict := errors.AsType[*registry.RestoreError](err); err == nil || conflict {
@@ -58,21 +59,21 @@ func (s *Server) Bootstrap(ctx context.Context) error {
 // bootstrapObject is a role or binding that was validated, and is shared by all stores.
 type bootstrapObject struct {
 	plural string
-	object kinds.Object
+	object meta.Object
 	size   int
 }
 
 // bootstrapMemory keeps the objects by the kind ClusterRole, which all APIs of a process share.
 type bootstrapMemory struct {
 	mu     sync.Mutex // guards byKind
-	byKind map[*kinds.Kind][]bootstrapObject
+	byKind map[kind.Kind][]bootstrapObject
 }
 
 // bootstrapped is the memory of the process.
-var bootstrapped = sync.OnceValue(func() *bootstrapMemory { return &bootstrapMemory{byKind: map[*kinds.Kind][]bootstrapObject{}} })
+var bootstrapped = sync.OnceValue(func() *bootstrapMemory { return &bootstrapMemory{byKind: map[kind.Kind][]bootstrapObject{}} })
 
 // of returns the objects for the APIs with a kind ClusterRole.
-func (m *bootstrapMemory) of(k *kinds.Kind, resource func(group, plural string) *registry.Resource) ([]bootstrapObject, error) {
+func (m *bootstrapMemory) of(k kind.Kind, resource func(group, plural string) *registry.Resource) ([]bootstrapObject, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if all := m.byKind[k]; all != nil {
@@ -115,8 +116,8 @@ func pluralOf(line []byte) (string, error) {
 }
 
 // parseBootstrap returns an object of bootstrapObjects.
-func parseBootstrap(k *kinds.Kind, line []byte) (kinds.Object, error) {
-	o, err := k.DecodeJSON(0, line)
+func parseBootstrap(k kind.Kind, line []byte) (meta.Object, error) {
+	o, err := kinds.Of(k).DecodeJSON(0, line)
 	if err != nil {
 		return nil, err
 	}

@@ -15,6 +15,7 @@ import (
 
 	"github.com/kubecoord/kubecoord/httpapi"
 	"github.com/kubecoord/kubecoord/internal/kinds"
+	"github.com/kubecoord/kubecoord/store/kind"
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
@@ -61,9 +62,9 @@ func (e escalation) Admit(ctx context.Context, a *kinds.Attributes) error {
 		return e.checkRole(u, a, gr)
 	case "rolebindings", "clusterrolebindings":
 		var ref rbacv1.RoleRef
-		if b := kinds.ValueOf[rbacv1.ClusterRoleBinding](a.Object); b != nil {
+		if b := kind.ValueOf[rbacv1.ClusterRoleBinding](a.Object); b != nil {
 			ref = b.RoleRef
-		} else if b := kinds.ValueOf[rbacv1.RoleBinding](a.Object); b != nil {
+		} else if b := kind.ValueOf[rbacv1.RoleBinding](a.Object); b != nil {
 			ref = b.RoleRef
 		}
 		if plural := strings.ToLower(ref.Kind) + "s"; ask("bind", plural, ref.Name) {
@@ -109,19 +110,19 @@ func (e escalation) checkRole(u httpapi.User, a *kinds.Attributes, gr meta.Group
 }
 
 // rulesIn returns the rules of a Role or ClusterRole.
-func rulesIn(o kinds.Object) []rbacv1.PolicyRule {
-	if r := kinds.ValueOf[rbacv1.Role](o); r != nil {
+func rulesIn(o meta.Object) []rbacv1.PolicyRule {
+	if r := kind.ValueOf[rbacv1.Role](o); r != nil {
 		return r.Rules
 	}
-	if r := kinds.ValueOf[rbacv1.ClusterRole](o); r != nil {
+	if r := kind.ValueOf[rbacv1.ClusterRole](o); r != nil {
 		return r.Rules
 	}
 	return nil
 }
 
 // aggregates reports whether an object is a ClusterRole whose rules are the rules of others.
-func aggregates(o kinds.Object) bool {
-	r := kinds.ValueOf[rbacv1.ClusterRole](o)
+func aggregates(o meta.Object) bool {
+	r := kind.ValueOf[rbacv1.ClusterRole](o)
 	return r != nil && r.AggregationRule != nil && len(r.AggregationRule.ClusterRoleSelectors) > 0
 }
 
@@ -189,7 +190,7 @@ func describeRule(r rbacv1.PolicyRule) string {
 }
 
 // onlyCollected reports whether an update changes no more than a garbage collector does: owners and finalizers.
-func onlyCollected(k *kinds.Kind, o, old kinds.Object) bool {
+func onlyCollected(k kind.Kind, o, old meta.Object) bool {
 	if old == nil {
 		return false
 	}
@@ -197,7 +198,7 @@ func onlyCollected(k *kinds.Kind, o, old kinds.Object) bool {
 	for _, m := range []*meta.ObjectMeta{&now, &before} {
 		m.OwnerReferences, m.Finalizers, m.ManagedFields, m.SelfLink = nil, nil, nil, ""
 	}
-	return reflect.DeepEqual(now, before) && k.Type().EqualBeside(o, old, "metadata")
+	return reflect.DeepEqual(now, before) && kinds.Of(k).Type().EqualBeside(o, old, "metadata")
 }
 
 // forbidden is the error of a write that is not allowed.

@@ -14,7 +14,9 @@ import (
 	"github.com/kubecoord/kubecoord/internal/kinds"
 	"github.com/kubecoord/kubecoord/internal/registry"
 	"github.com/kubecoord/kubecoord/store"
+	"github.com/kubecoord/kubecoord/store/kind"
 	"github.com/kubecoord/kubecoord/store/kube/scheme"
+	"github.com/kubecoord/kubecoord/store/meta"
 )
 
 // newServer returns a server with RBAC that has the roles and bindings of a new cluster, and these objects.
@@ -43,9 +45,9 @@ func newServer(t *testing.T, objects ...string) *Server {
 }
 
 // object returns the object of a JSON text.
-func object(t *testing.T, k *kinds.Kind, text string) kinds.Object {
+func object(t *testing.T, k kind.Kind, text string) meta.Object {
 	t.Helper()
-	o, err := k.DecodeJSON(0, []byte(text))
+	o, err := kinds.Of(k).DecodeJSON(0, []byte(text))
 	require.NoError(t, err)
 	return o
 }
@@ -122,7 +124,7 @@ func TestARoleWithTooManyCombinationsIsRefused(t *testing.T) {
 	k := s.resource("rbac.authorization.k8s.io", "clusterroles").Kind
 	o := k.New(0)
 	o.GetObjectMeta().Name = "huge"
-	kinds.ValueOf[rbacv1.ClusterRole](o).Rules = []rbacv1.PolicyRule{{Verbs: names, APIGroups: names, Resources: names}}
+	kind.ValueOf[rbacv1.ClusterRole](o).Rules = []rbacv1.PolicyRule{{Verbs: names, APIGroups: names, Resources: names}}
 	ctx := caller.WithUser(t.Context(), caller.User{Name: "nobody"})
 	err := s.Admission().Admit(ctx, &kinds.Attributes{Operation: kinds.OperationCreate, Resource: k, Kind: k, Object: o})
 	assert.ErrorContains(t, err, errTooManyRules.Error())

@@ -4,8 +4,8 @@ import (
 	rbacv1 "k8s.io/api/rbac/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 
-	"github.com/kubecoord/kubecoord/internal/kinds"
 	"github.com/kubecoord/kubecoord/internal/registry"
+	"github.com/kubecoord/kubecoord/store/kind"
 	"github.com/kubecoord/kubecoord/store/kube/cluster/internal/typed"
 )
 
@@ -16,7 +16,7 @@ func collection[T any, P interface {
 }](s *Server, plural string) *typed.Collection[P] {
 	return &typed.Collection[P]{Find: func() (*registry.Resource, func(*registry.Item) (P, bool)) {
 		return s.resource(rbacv1.GroupName, plural), func(it *registry.Item) (P, bool) {
-			v := kinds.ValueOf[T](it.Stored())
+			v := kind.ValueOf[T](it.Stored())
 			return v, v != nil
 		}
 	}}

@@ -24,8 +24,8 @@ import (
 	"k8s.io/apiserver/pkg/authentication/serviceaccount"
 
 	"github.com/kubecoord/kubecoord/httpapi"
-	"github.com/kubecoord/kubecoord/internal/kinds"
 	"github.com/kubecoord/kubecoord/store/field"
+	"github.com/kubecoord/kubecoord/store/kind"
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
@@ -205,11 +205,11 @@ func (s *Server) bind(ctx context.Context, account *corev1.ServiceAccount, to *a
 	bound := &ref{o.GetObjectMeta().Name, types.UID(o.GetObjectMeta().UID)}
 	switch plural {
 	case "pods":
-		if kinds.ValueOf[corev1.Pod](o).Spec.ServiceAccountName != account.Name {
+		if kind.ValueOf[corev1.Pod](o).Spec.ServiceAccountName != account.Name {
 			return meta.NewBadRequest("cannot bind token for serviceaccount %q to pod running with different serviceaccount name.", account.Name)
 		}
 		c.Pod = bound
-		if name := kinds.ValueOf[corev1.Pod](o).Spec.NodeName; name != "" {
+		if name := kind.ValueOf[corev1.Pod](o).Spec.NodeName; name != "" {
 			c.Node = &ref{Name: name}
 			if node, err := s.get(ctx, "nodes", "", name); err == nil {
 				c.Node.UID = types.UID(node.GetObjectMeta().UID)

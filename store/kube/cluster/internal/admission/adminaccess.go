@@ -9,9 +9,10 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
-	"github.com/kubecoord/kubecoord/internal/codec"
 	"github.com/kubecoord/kubecoord/internal/kinds"
 	"github.com/kubecoord/kubecoord/internal/registry"
+	"github.com/kubecoord/kubecoord/store/kind"
+	"github.com/kubecoord/kubecoord/store/meta"
 )
 
 // adminLabel is the label of a namespace whose claims may ask for devices that are in use.
@@ -54,12 +55,8 @@ func (c *Chain) checkAdminAccess(a *kinds.Attributes) error {
 
 // asksForAdmin looks for adminAccess in the items of a list, and returns the path of the first one, or "". If within is not "", the
 // member of that name in an item holds adminAccess.
-func asksForAdmin(o kinds.Object, within string, path ...string) string {
-	b, ok := o.(*codec.Box)
-	if !ok {
-		return ""
-	}
-	items, _ := b.Member(path...).Tree().([]any)
+func asksForAdmin(o meta.Object, within string, path ...string) string {
+	items, _ := kind.Member(o, path...).([]any)
 	for i, item := range items {
 		item, _ := item.(map[string]any)
 		if within != "" {

@@ -15,6 +15,7 @@ import (
 
 	"github.com/kubecoord/kubecoord/internal/caller"
 	"github.com/kubecoord/kubecoord/internal/kinds"
+	"github.com/kubecoord/kubecoord/store/kind"
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
@@ -28,7 +29,7 @@ type attributes struct {
 
 func newAttributes(ctx context.Context, a *kinds.Attributes) (*attributes, error) {
 	var objects [2]func() runtime.Object
-	for i, o := range []kinds.Object{a.Object, a.Old} {
+	for i, o := range []meta.Object{a.Object, a.Old} {
 		received, err := a.Kind.AsReceived(ctx, a.Version, o)
 		if err != nil {
 			return nil, err
@@ -80,12 +81,12 @@ func (a *attributes) apply(ctx context.Context) error {
 	return err
 }
 
-func kindOf(k *kinds.Kind, version int) schema.GroupVersionKind {
+func kindOf(k kind.Kind, version int) schema.GroupVersionKind {
 	named := k.TypeMeta(version)
 	return schema.FromAPIVersionAndKind(named.APIVersion, named.Kind)
 }
 
-func resourceOf(k *kinds.Kind, version int) schema.GroupVersionResource {
+func resourceOf(k kind.Kind, version int) schema.GroupVersionResource {
 	info := k.Info()
 	return schema.GroupVersionResource{Group: info.Group, Version: info.Versions[version].Name, Resource: info.Plural}
 }

@@ -25,7 +25,7 @@ type typeConverters struct {
 }
 
 type converter struct {
-	of *kinds.Kind
+	of kind.Kind
 	managedfields.TypeConverter
 }
 
@@ -55,13 +55,13 @@ func (t *typeConverters) GetTypeConverter(gvk schema.GroupVersionKind) managedfi
 }
 
 // converterOf makes the converter of one kind in a version from its part of the OpenAPI document.
-func converterOf(k *kinds.Kind, version int) (managedfields.TypeConverter, error) {
+func converterOf(k kind.Kind, version int) (managedfields.TypeConverter, error) {
 	info := k.Info()
 	gv := openapi.GroupVersion{
 		GroupVersion: meta.GroupVersion{Group: info.Group, Version: info.Versions[version].Name},
 		Resources: []openapi.Resource{{
 			Kind: info.Kind, Plural: info.Plural, NotStrategic: info.Trees, Native: info.Native, JSONOnly: info.JSONOnly,
-			ClusterScoped: info.ClusterScoped, Type: k.Document(version), Verbs: info.Verbs,
+			ClusterScoped: info.ClusterScoped, Type: kinds.Of(k).Document(version), Verbs: info.Verbs,
 		}},
 	}
 	var doc spec3.OpenAPI

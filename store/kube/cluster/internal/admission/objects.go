@@ -17,8 +17,8 @@ import (
 	"k8s.io/apiserver/pkg/admission"
 	clientscheme "k8s.io/client-go/kubernetes/scheme"
 
-	"github.com/kubecoord/kubecoord/internal/codec"
-	"github.com/kubecoord/kubecoord/internal/kinds"
+	"github.com/kubecoord/kubecoord/store/kind"
+	"github.com/kubecoord/kubecoord/store/meta"
 )
 
 // Objects have the form that a real server passes to its plugins: built-in kinds have their Go types, which decide what a
@@ -34,10 +34,9 @@ func newObject(gvk schema.GroupVersionKind) (runtime.Object, error) {
 }
 
 // empty returns an empty object of a version of a kind.
-func empty(k *kinds.Kind, version int) runtime.Object {
+func empty(k kind.Kind, version int) runtime.Object {
 	gvk := kindOf(k, version)
-	if b, ok := k.New(version).(*codec.Box); ok {
-		o := b.Value().(runtime.Object)
+	if o, ok := kind.Value(k.New(version)).(runtime.Object); ok {
 		o.GetObjectKind().SetGroupVersionKind(gvk)
 		return o
 	}
@@ -52,7 +51,7 @@ func empty(k *kinds.Kind, version int) runtime.Object {
 }
 
 // wire returns a stored object in a version, or nil for nil.
-func wire(ctx context.Context, k *kinds.Kind, version int, o kinds.Object) (runtime.Object, error) {
+func wire(ctx context.Context, k kind.Kind, version int, o meta.Object) (runtime.Object, error) {
 	if o == nil {
 		return nil, nil
 	}
@@ -60,18 +59,11 @@ func wire(ctx context.Context, k *kinds.Kind, version int, o kinds.Object) (runt
 	if err != nil {
 		return nil, err
 	}
-	if b, ok := o.(*codec.Box); ok {
-		return b.Value().(runtime.Object), nil
+	if v, ok := kind.Value(o).(runtime.Object); ok {
+		return v, nil
 	}
 	out := empty(k, version)
-	return out, fill(out, document(k, version, o))
-}
-
-// document returns an object in the shape of a version as a tree.
-func document(k *kinds.Kind, version int, o kinds.Object) map[string]any {
-	doc, named := k.Schema(version).ToUnstructured(o), k.TypeMeta(version)
-	doc["apiVersion"], doc["kind"] = named.APIVersion, named.Kind
-	return doc
+	return out, fill(out, k.Tree(o, version))
 }
 
 // fill makes a tree the content of an object.
@@ -84,16 +76,16 @@ func fill(o runtime.Object, doc map[string]any) error {
 }
 
 // fillWith makes an object in the form of a write the content of an object in a version.
-func fillWith(ctx context.Context, out runtime.Object, k *kinds.Kind, version int, o kinds.Object) error {
+func fillWith(ctx context.Context, out runtime.Object, k kind.Kind, version int, o meta.Object) error {
 	o, err := k.Wire(ctx, o, version)
 	if err != nil {
 		return err
 	}
-	if b, ok := o.(*codec.Box); ok {
-		reflect.ValueOf(out).Elem().Set(reflect.ValueOf(b.Value()).Elem())
+	if v, ok := kind.Value(o).(runtime.Object); ok {
+		reflect.ValueOf(out).Elem().Set(reflect.ValueOf(v).Elem())
 		return nil
 	}
-	return fill(out, document(k, version, o))
+	return fill(out, k.Tree(o, version))
 }
 
 // tree returns an object as a tree, which may share memory with it.
@@ -105,11 +97,9 @@ func tree(o runtime.Object) (map[string]any, error) {
 }
 
 // stored returns an object in the form that a write has: with defaults, and without members that are unknown to its kind.
-func stored(ctx context.Context, k *kinds.Kind, version int, o runtime.Object) (kinds.Object, error) {
-	t := kinds.Target{Kind: k, Version: version}
-	if _, ok := k.New(version).(*codec.Box); ok {
-		typ := t.Schema()
-		return t.FromWire(ctx, typ.Copy(typ.Box(o)).(kinds.Object))
+func stored(ctx context.Context, k kind.Kind, version int, o runtime.Object) (meta.Object, error) {
+	if _, isOwn := kind.Value(k.New(version)).(runtime.Object); isOwn {
+		return k.Received(ctx, k.Object(o, version), version)
 	}
 	doc, err := tree(o)
 	if err == nil && !k.Info().Native {
@@ -118,11 +108,11 @@ func stored(ctx context.Context, k *kinds.Kind, version int, o runtime.Object) (
 	if err != nil {
 		return nil, err
 	}
-	out, _, err := k.ReadPatched(version, doc, false)
+	out, err := k.FromTree(doc, version)
 	if err != nil {
 		return nil, err
 	}
-	return t.FromWire(ctx, out)
+	return k.Received(ctx, out, version)
 }
 
 // dropMalformed removes the members of the metadata of a custom resource that have a wrong type.
@@ -141,7 +131,7 @@ func dropMalformed(doc map[string]any) error {
 // admission.ObjectInterfaces and its parts, for one request.
 type interfaces struct {
 	write *attributes
-	kind  *kinds.Kind // of the objects
+	kind  kind.Kind // of the objects
 }
 
 var (
@@ -212,10 +202,8 @@ func (i *interfaces) Default(o runtime.Object) {
 		return
 	}
 	if u, ok := o.(*unstructured.Unstructured); ok {
-		typ, out := i.kind.Schema(version), i.kind.New(version)
-		if _, err := typ.FromUnstructured(doc, out, false); err == nil {
-			typ.Default(out)
-			u.Object = document(i.kind, version, out)
+		if doc, err := i.kind.DefaultTree(doc, version); err == nil {
+			u.Object = doc
 		}
 		return
 	}
@@ -247,8 +235,7 @@ func (i *interfaces) convert(in, out runtime.Object) error {
 	}
 	if from < 0 || to < 0 {
 		// As upstream, where the object of the write has the internal type.
-		t := kinds.Target{Kind: i.kind, Version: i.write.of.Version}
-		return fmt.Errorf("converting (%v) to (%s): unknown conversion", reflect.TypeOf(in).Elem(), t.InternalType())
+		return fmt.Errorf("converting (%v) to (%s): unknown conversion", reflect.TypeOf(in).Elem(), i.kind.InternalType(i.write.of.Version))
 	}
 	ctx := context.Background() // the library has none
 	o, err := stored(ctx, i.kind, from, in)
@@ -288,10 +275,9 @@ func (i *interfaces) EquivalentResourcesFor(schema.GroupVersionResource, string)
 }
 
 // served yields the resource of the write in all versions and groups that have its objects.
-func (i *interfaces) served() iter.Seq2[*kinds.Kind, int] {
-	origin := i.write.of.Resource.Origin()
-	return func(yield func(*kinds.Kind, int) bool) {
-		for _, k := range append([]*kinds.Kind{origin}, origin.Aliases()...) {
+func (i *interfaces) served() iter.Seq2[kind.Kind, int] {
+	return func(yield func(kind.Kind, int) bool) {
+		for _, k := range i.write.of.Resource.Groups() {
 			for v, info := range k.Info().Versions {
 				if !info.Unserved && !yield(k, v) {
 					return

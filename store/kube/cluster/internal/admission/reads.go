@@ -69,7 +69,7 @@ func (o *objects) list(r *registry.Resource, version int, namespace string) (all
 }
 
 // asRead returns an object as informers of a real server have it: one of a Go type has no kind and no apiVersion.
-func asRead(k *kinds.Kind, version int, it *registry.Item) (runtime.Object, error) {
+func asRead(k kind.Kind, version int, it *registry.Item) (runtime.Object, error) {
 	o, err := wire(context.Background(), k, version, it.Stored()) // many requests share it
 	if err != nil {
 		return nil, err

@@ -41,7 +41,7 @@ type collector struct {
 	queue  *controller.Queue[task]
 
 	mu         sync.Mutex // guards all below
-	served     map[*kinds.Kind]bool
+	served     map[kind.Kind]bool
 	objects    map[meta.UID]item
 	owners     map[meta.UID][]meta.OwnerReference // of the objects that have some
 	dependents map[meta.UID]map[meta.UID]bool     // by owner
@@ -112,7 +112,7 @@ func (c *collector) ownerResource(ref meta.OwnerReference) (*registry.Resource, 
 }
 
 // collected reports whether the objects of a kind are in the graph (upstream: ignoredResources, and GetDeletableResources).
-func collected(k *kinds.Kind) bool {
+func collected(k kind.Kind) bool {
 	info := k.Info()
 	isEvent := info.Plural == "events" && (info.Group == "" || info.Group == "events.k8s.io")
 	return info.Stored() && !isEvent && (info.Verbs == nil || slices.Contains(info.Verbs, "delete") && slices.Contains(info.Verbs, "list") && slices.Contains(info.Verbs, "watch"))

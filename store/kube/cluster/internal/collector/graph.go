@@ -18,7 +18,7 @@ func (c *collector) follow(ctx context.Context, changes []registry.ObjectChange)
 			c.reportNamespace(ctx, r)
 		}
 	}()
-	now := map[*kinds.Kind]bool{}
+	now := map[kind.Kind]bool{}
 	for _, k := range c.api.Kinds() {
 		if k := kinds.Of(k); collected(k) {
 			now[k] = true
@@ -27,7 +27,7 @@ func (c *collector) follow(ctx context.Context, changes []registry.ObjectChange)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if changes == nil {
-		c.served, c.objects, c.owners = map[*kinds.Kind]bool{}, map[meta.UID]item{}, map[meta.UID][]meta.OwnerReference{}
+		c.served, c.objects, c.owners = map[kind.Kind]bool{}, map[meta.UID]item{}, map[meta.UID][]meta.OwnerReference{}
 		c.dependents = map[meta.UID]map[meta.UID]bool{}
 	}
 	for _, change := range changes {
@@ -47,7 +47,7 @@ func (c *collector) follow(ctx context.Context, changes []registry.ObjectChange)
 		if before[k] {
 			continue
 		}
-		r, err := c.st.Find(k)
+		r, err := c.st.Find(kinds.Of(k))
 		if err != nil {
 			continue
 		}

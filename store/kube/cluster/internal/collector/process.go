@@ -192,7 +192,7 @@ var errGone = errors.New("collector: the object is gone")
 // change writes the metadata of an object. One that is gone is no error.
 func (c *collector) change(ctx context.Context, r *registry.Resource, it item, f func(m *meta.ObjectMeta)) error {
 	req := registry.Request{Namespace: it.namespace, Name: it.name, Version: servedVersion(r.Kind), FieldManager: controller.FieldManager}
-	_, _, err := r.Update(ctx, req, registry.Replacement(func(current *registry.Item) (kinds.Object, error) {
+	_, _, err := r.Update(ctx, req, registry.Replacement(func(current *registry.Item) (meta.Object, error) {
 		if current == nil || current.UID() != it.uid {
 			return nil, errGone
 		}
@@ -207,7 +207,7 @@ func (c *collector) change(ctx context.Context, r *registry.Resource, it item, f
 }
 
 // servedVersion returns the index of the preferred version of a kind.
-func servedVersion(k *kinds.Kind) int {
+func servedVersion(k kind.Kind) int {
 	return max(slices.IndexFunc(k.Info().Versions, func(v kind.VersionInfo) bool { return !v.Unserved }), 0)
 }
 

@@ -16,6 +16,7 @@ import (
 	"github.com/kubecoord/kubecoord/internal/caller"
 	"github.com/kubecoord/kubecoord/internal/kinds"
 	"github.com/kubecoord/kubecoord/internal/registry"
+	"github.com/kubecoord/kubecoord/store/kind"
 	"github.com/kubecoord/kubecoord/store/kube/scheme"
 	"github.com/kubecoord/kubecoord/store/meta"
 )
@@ -105,8 +106,8 @@ func matching(ctx context.Context, r *registry.Resource, pod *corev1.Pod) (out [
 }
 
 // budgetOf returns an object as a PodDisruptionBudget, or nil if it is none.
-func budgetOf(o kinds.Object) *policyv1.PodDisruptionBudget {
-	return kinds.ValueOf[policyv1.PodDisruptionBudget](o)
+func budgetOf(o meta.Object) *policyv1.PodDisruptionBudget {
+	return kind.ValueOf[policyv1.PodDisruptionBudget](o)
 }
 
 func ready(pod *corev1.Pod) bool {
@@ -125,7 +126,7 @@ func (e *evictor) decrement(ctx context.Context, r *registry.Resource, name stri
 	req := registry.Request{
 		Namespace: pod.Namespace, Name: name, DryRun: dryRun, FieldManager: "kube-apiserver", Sub: r.Kind.Subresource("status"), Persistent: true,
 	}
-	_, _, err := r.Update(ctx, req, registry.Replacement(func(current *registry.Item) (kinds.Object, error) {
+	_, _, err := r.Update(ctx, req, registry.Replacement(func(current *registry.Item) (meta.Object, error) {
 		if current == nil {
 			return nil, r.NotFound(name)
 		}

@@ -174,7 +174,7 @@ func (d *deleter) sync(ctx context.Context, name string) (*remains, error) {
 // deleteContent deletes all objects in a namespace, the pods first. counted is as in conditions.
 func (d *deleter) deleteContent(ctx context.Context, ns *corev1.Namespace) (left *remains, counted bool) {
 	left = &remains{objects: map[string]int{}, finalizers: map[string]int{}}
-	var all []*kinds.Kind
+	var all []kind.Kind
 	for _, k := range d.api.Kinds() {
 		k := kinds.Of(k)
 		info := k.Info()
@@ -196,8 +196,8 @@ func (d *deleter) deleteContent(ctx context.Context, ns *corev1.Namespace) (left
 }
 
 // deleteAll deletes the objects of a kind in a namespace (upstream: deleteAllContentForGroupVersionResource).
-func (d *deleter) deleteAll(ctx context.Context, k *kinds.Kind, ns *corev1.Namespace, left *remains) {
-	r, err := d.st.Find(k)
+func (d *deleter) deleteAll(ctx context.Context, k kind.Kind, ns *corev1.Namespace, left *remains) {
+	r, err := d.st.Find(kinds.Of(k))
 	if err != nil {
 		return // it is not served any more
 	}
@@ -265,14 +265,14 @@ func (d *deleter) finalize(ctx context.Context, name string, uid meta.UID) error
 		if k.Info().Group != "" || k.Info().Kind != "Namespace" {
 			continue
 		}
-		r, err := d.st.Find(k)
+		r, err := d.st.Find(kinds.Of(k))
 		if err != nil {
 			return err
 		}
 		req := registry.Request{Name: name, UID: uid, FieldManager: controller.FieldManager, Sub: k.Subresource("finalize")}
-		_, _, err = r.Update(ctx, req, registry.Replacement(func(current *registry.Item) (kinds.Object, error) {
+		_, _, err = r.Update(ctx, req, registry.Replacement(func(current *registry.Item) (meta.Object, error) {
 			o := current.Copy()
-			spec := &kinds.ValueOf[corev1.Namespace](o).Spec
+			spec := &kind.ValueOf[corev1.Namespace](o).Spec
 			spec.Finalizers = slices.DeleteFunc(spec.Finalizers, func(f corev1.FinalizerName) bool { return f == corev1.FinalizerKubernetes })
 			return o, nil
 		}))

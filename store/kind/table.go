@@ -1,29 +1,49 @@
-package store
+package kind
 
 import (
 	"fmt"
 	"time"
 
-	"github.com/kubecoord/kubecoord/internal/kinds"
-	"github.com/kubecoord/kubecoord/internal/validate"
+	"github.com/kubecoord/kubecoord/store/meta"
 )
 
+// Table is how a list is shown to kubectl get (API concepts, "Receiving resources as Tables").
+type Table[P any] struct {
+	// Columns are the columns.
+	Columns []Column[P]
+	// Cells returns all cells of a row, in place of the functions of Columns.
+	Cells func(obj P, now time.Time) []any
+	// Conditions returns the conditions of a row, values that have a JSON form.
+	Conditions func(obj P) []any
+}
+
+// Column is one column of a Table (API reference, "TableColumnDefinition").
+type Column[P any] struct {
+	Name        string
+	Type        string // an OpenAPI type, such as "string"
+	Format      string // "name" for the column that identifies the row
+	Description string
+	Priority    int32 // 0 is always shown
+	// Cell renders the column; now is the server's time.
+	Cell func(obj P, now time.Time) any
+}
+
 // NameColumn is the first column of most kinds: the name of the object.
-func NameColumn[T any]() Column[T] {
-	return Column[T]{
+func NameColumn[P any]() Column[P] {
+	return Column[P]{
 		Name: "Name", Type: "string", Format: "name",
 		Description: "Name of the object, unique in its namespace for one kind.",
-		Cell:        func(obj *T, _ time.Time) any { return any(obj).(kinds.Object).GetObjectMeta().Name },
+		Cell:        func(obj P, _ time.Time) any { return any(obj).(meta.Object).GetObjectMeta().Name },
 	}
 }
 
 // AgeColumn is the last column of most kinds: the time since the object was created, as kubectl prints it.
-func AgeColumn[T any]() Column[T] {
-	return Column[T]{
+func AgeColumn[P any]() Column[P] {
+	return Column[P]{
 		Name: "Age", Type: "string",
 		Description: "Time since the server created the object.",
-		Cell: func(obj *T, now time.Time) any {
-			created := any(obj).(kinds.Object).GetObjectMeta().CreationTimestamp
+		Cell: func(obj P, now time.Time) any {
+			created := any(obj).(meta.Object).GetObjectMeta().CreationTimestamp
 			if created.IsZero() {
 				return "<unknown>"
 			}
@@ -65,23 +85,4 @@ func age(d time.Duration) string {
 		return two(year, day, "y", "d")
 	}
 	return fmt.Sprintf("%dy", d/year)
-}
-
-// DNSSubdomainName is a rule for Descriptor.ValidateName, and its default: at most 253 bytes of lower case letters,
-// digits, '-' and '.', with a letter or digit at both ends (RFC 1123). It returns the problems of a name, or of a
-// prefix, which may end in '-'.
-func DNSSubdomainName(name string, prefix bool) []string {
-	return validate.NameIsDNSSubdomain(name, prefix)
-}
-
-// DNSLabelName is a rule for Descriptor.ValidateName: at most 63 bytes of lower case letters, digits and '-', with a
-// letter or digit at both ends (RFC 1123).
-func DNSLabelName(name string, prefix bool) []string {
-	return validate.NameIsDNSLabel(name, prefix)
-}
-
-// ConfigKeyName is a rule for Descriptor.ValidateName, which LeaseCandidates use: at most 253 bytes of letters, digits,
-// '-', '_' and '.', but not "." and nothing that begins with "..".
-func ConfigKeyName(name string, prefix bool) []string {
-	return validate.NameIsConfigMapKey(name, prefix)
 }

@@ -1,0 +1,165 @@
+package kinds
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+	"reflect"
+	"time"
+
+	"github.com/kubecoord/kubecoord/store/kind"
+)
+
+// Compile checks and compiles a descriptor whose functions get objects of the type P.
+func Compile[P any](d kind.Descriptor[P]) (*Kind, error) {
+	if own, ok := any(d).(Descriptor); ok {
+		return NewKind(own)
+	}
+	if d.New == nil && len(d.Versions) > 0 && d.Versions[0].Type == nil {
+		t := reflect.TypeFor[P]()
+		if t.Kind() != reflect.Pointer || t.Elem().Kind() != reflect.Struct || !t.Implements(reflect.TypeFor[Object]()) {
+			return nil, fmt.Errorf("kind %s: got functions that take a %v, want a pointer to a struct that embeds meta.TypeMeta and meta.ObjectMeta", d.Resource.Kind, t)
+		}
+		d.New = func() Object { return reflect.New(t.Elem()).Interface().(Object) }
+	}
+	return NewKind(erase(&d))
+}
+
+// as returns an object as a P, or the zero P for nil.
+func as[P any](o Object) P {
+	v, _ := kind.Value(o).(P)
+	return v
+}
+
+// erase returns the descriptor with functions that take any object.
+func erase[P any](d *kind.Descriptor[P]) Descriptor {
+	e := Descriptor{
+		Resource: d.Resource, Strategy: eraseStrategy(&d.Strategy), Table: eraseTable(&d.Table), SelectableFields: eraseFields(d.SelectableFields),
+		Defines: erase1e(d.Defines), New: d.New,
+	}
+	for i := range d.Versions {
+		e.Versions = append(e.Versions, eraseVersion(&d.Versions[i]))
+	}
+	for i := range d.Subresources {
+		e.Subresources = append(e.Subresources, eraseSubresource(&d.Subresources[i]))
+	}
+	for i := range d.Aliases {
+		a := &d.Aliases[i]
+		e.Aliases = append(e.Aliases, kind.Alias[Object]{
+			Group: a.Group, Version: eraseVersion(&a.Version), ValidateName: a.ValidateName, SelectableFields: eraseFields(a.SelectableFields),
+		})
+	}
+	return e
+}
+
+func eraseVersion[P any](v *kind.Version[P]) kind.Version[Object] {
+	return kind.Version[Object]{
+		Name: v.Name, Deprecated: v.Deprecated, Unserved: v.Unserved, Form: v.Form, Schema: v.Schema, Type: v.Type,
+		Validate: erase2(v.Validate), ValidateStatus: erase2(v.ValidateStatus), Table: eraseTable(&v.Table),
+	}
+}
+
+func eraseStrategy[P any](s *kind.Strategy[P]) kind.Strategy[Object] {
+	e := kind.Strategy[Object]{
+		ValidateName: s.ValidateName, ValidateFinalizer: s.ValidateFinalizer, Validate: erase2(s.Validate), Warnings: erase2(s.Warnings),
+		KeepsVersion: s.KeepsVersion, SlowValidation: s.SlowValidation,
+		Create: kind.CreateStrategy[Object]{KeepStatus: s.Create.KeepStatus},
+		Update: kind.UpdateStrategy[Object]{
+			Counts: erase2(s.Update.Counts), Resets: s.Update.Resets, CreateMissing: s.Update.CreateMissing,
+			Unconditional: s.Update.Unconditional, ValidateMetadata: s.Update.ValidateMetadata,
+		},
+		Delete: kind.DeleteStrategy[Object]{
+			Holds: erase1(s.Delete.Holds), ReturnsObject: s.Delete.ReturnsObject, OrphansDependents: s.Delete.OrphansDependents,
+		},
+	}
+	if f := s.Default; f != nil {
+		e.Default = func(o Object) { f(as[P](o)) }
+	}
+	if f := s.Create.Prepare; f != nil {
+		e.Create.Prepare = func(ctx context.Context, o Object) { f(ctx, as[P](o)) }
+	}
+	if f := s.Update.Prepare; f != nil {
+		e.Update.Prepare = func(o, old Object) { f(as[P](o), as[P](old)) }
+	}
+	if f := s.Delete.Prepare; f != nil {
+		e.Delete.Prepare = func(o Object, now time.Time) { f(as[P](o), now) }
+	}
+	if f := s.Delete.Grace; f != nil {
+		e.Delete.Grace = func(o Object, requested *int64) int64 { return f(as[P](o), requested) }
+	}
+	if f := s.Answer; f != nil {
+		e.Answer = func(ctx context.Context, o Object) error { return f(ctx, as[P](o)) }
+	}
+	return e
+}
+
+func eraseTable[P any](t *kind.Table[P]) kind.Table[Object] {
+	e := kind.Table[Object]{Conditions: erase1(t.Conditions)}
+	if f := t.Cells; f != nil {
+		e.Cells = func(o Object, now time.Time) []any { return f(as[P](o), now) }
+	}
+	for _, c := range t.Columns {
+		column := kind.Column[Object]{Name: c.Name, Type: c.Type, Format: c.Format, Description: c.Description, Priority: c.Priority}
+		if f := c.Cell; f != nil {
+			column.Cell = func(o Object, now time.Time) any { return f(as[P](o), now) }
+		}
+		e.Columns = append(e.Columns, column)
+	}
+	return e
+}
+
+func eraseFields[P any](fields []kind.SelectableField[P]) (out []kind.SelectableField[Object]) {
+	for _, f := range fields {
+		out = append(out, kind.SelectableField[Object]{Path: f.Path, Value: erase1(f.Value)})
+	}
+	return out
+}
+
+func eraseSubresource[P any](s *kind.Subresource[P]) kind.Subresource[Object] {
+	e := kind.Subresource[Object]{
+		Name: s.Name, Body: s.Body, Verbs: s.Verbs, Read: erase1e(s.Read), Shows: erase1(s.Shows), Start: erase1e(s.Start), Resets: s.Resets,
+		Validate: erase2(s.Validate), Removes: s.Removes, Member: s.Member,
+	}
+	if f := s.Write; f != nil {
+		e.Write = func(parent, body Object) error { return f(as[P](parent), body) }
+	}
+	if f := s.MayRemove; f != nil {
+		e.MayRemove = func(ctx context.Context, parent Object, dryRun bool) (bool, error) {
+			return f(ctx, as[P](parent), dryRun)
+		}
+	}
+	if f := s.Answer; f != nil {
+		e.Answer = func(ctx context.Context, parent, body Object) (Object, error) { return f(ctx, as[P](parent), body) }
+	}
+	if f := s.Connect; f != nil {
+		e.Connect = func(name string, parent func() (Object, error), query url.Values) error {
+			return f(name, func() (P, error) {
+				o, err := parent()
+				return as[P](o), err
+			}, query)
+		}
+	}
+	return e
+}
+
+// erase1, erase1e and erase2 return a function of any object, or nil for nil.
+func erase1[P, R any](f func(P) R) func(Object) R {
+	if f == nil {
+		return nil
+	}
+	return func(o Object) R { return f(as[P](o)) }
+}
+
+func erase1e[P, R any](f func(P) (R, error)) func(Object) (R, error) {
+	if f == nil {
+		return nil
+	}
+	return func(o Object) (R, error) { return f(as[P](o)) }
+}
+
+func erase2[P, R any](f func(o, old P) R) func(o, old Object) R {
+	if f == nil {
+		return nil
+	}
+	return func(o, old Object) R { return f(as[P](o), as[P](old)) }
+}

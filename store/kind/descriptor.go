@@ -1,0 +1,113 @@
+package kind
+
+import "github.com/kubecoord/kubecoord/store/meta"
+
+// Descriptor describes one kind of object: everything that a store and a server need to know. Only the Kind of the Resource and one
+// Version with a name are required. A nil function does nothing, unless its field names another default.
+//
+// P is what the functions get: a pointer to the Go type of the stored objects, such as *lease.Lease, or [meta.Object] for code that
+// makes kinds of many types.
+//
+// The type is a struct that embeds meta.TypeMeta with the tag `json:",inline"` and meta.ObjectMeta with the tags
+// `json:"metadata" protobuf:"1"`. Its other fields have json tags as in the API (the options omitempty, omitzero and inline), and protobuf
+// tags with their field numbers. If a field has no number, the kind is served only in JSON and YAML, as custom resources are. For objects
+// without a Go type use store.Unstructured, for Go types of another library a [Library].
+//
+// kubectl explain shows the tag description of a field, and for the kind the tag description of the embedded meta.TypeMeta.
+//
+// A field may have one of these types. The error of store.NewKind names the first field of another type, and the types that are allowed:
+//
+//   - bool, int, int32, int64, float64, string, []byte, and types with one of these as underlying type, such as time.Duration, which is a
+//     number of nanoseconds;
+//   - meta.Time and meta.MicroTime, but not time.Time;
+//   - a struct, also an embedded one, or one with pointers to its own type;
+//   - a type with MarshalJSON and UnmarshalJSON, or MarshalText and UnmarshalText, that has no pointers, slices or maps in it, or is a slice
+//     of bytes, such as json.RawMessage. It must not have a protobuf number. If MarshalJSON or MarshalText returns an error, a write through
+//     the Go API answers store.ErrInvalid;
+//   - a slice of one of these, or a map from strings to one of these;
+//   - a pointer to one of the above except slices and maps. Items of slices and values of maps must not be pointers.
+//
+// Fields that are unexported or tagged "-" are not encoded. They are copied and compared, and must have one of these types too.
+//
+// Functions are called without a lock, from any goroutine. They must not keep their arguments, and change only the first one, where their
+// doc comment says so.
+type Descriptor[P any] struct {
+	// Resource is how the API names and serves the kind.
+	Resource Resource
+	// Versions are the versions, the preferred one first. The first one is also the storage version, as in discovery, so it has no Form.
+	// Its rules apply to writes through the Go API.
+	Versions []Version[P]
+	// Strategy has the rules of writes.
+	Strategy Strategy[P]
+	// Table is how a list is shown to kubectl get. Default: name and age.
+	Table Table[P]
+	// SelectableFields are the fields that a fieldSelector may name besides metadata.name and, unless the kind is cluster-scoped,
+	// metadata.namespace.
+	SelectableFields []SelectableField[P]
+	// Subresources are the subresources besides the status. One with the name "status" replaces the one that Resource.Status makes.
+	Subresources []Subresource[P]
+	// Aliases are other groups that the same objects are read and written in.
+	Aliases []Alias[P]
+	// Defines returns the kind that an object defines, as a CustomResourceDefinition does, or an error that says why it defines none.
+	// Objects with equal specs must give the same kind, and no object more than one: a fixture, the forks of an API and a server that
+	// starts again ask for it. Nil: the objects define no kinds.
+	Defines func(obj P) (Kind, error)
+	// New returns an empty object in the stored form, for a P that is an interface. Nil: an object of P, or of the Type of the first version.
+	New func() meta.Object
+}
+
+// Resource is how the API names and serves a kind.
+type Resource struct {
+	// Group is the API group; "" is the core group.
+	Group string
+	// Kind is the name in CamelCase, such as "Lease".
+	Kind string
+	// Plural is the resource in paths, such as "leases". Default: Kind in lower case and an "s", or "es" after an "s", or "ies" in place of
+	// a "y".
+	Plural string
+	// Singular defaults to Kind in lower case.
+	Singular string
+	// ShortNames are names that kubectl accepts in place of Plural, Categories the names that stand for several resources, such as "all".
+	ShortNames, Categories []string
+	// ClusterScoped kinds have no namespaces. A write drops the namespace of its object; a read in a namespace finds nothing.
+	ClusterScoped bool
+	// Status makes the member "status" a subresource. Only Collection.Status and the path …/{name}/status write it, and they write nothing
+	// else. The type of each version must have the member.
+	Status bool
+	// Native is for kinds that are built into a real server. Other kinds are treated as custom resources: bodies over HTTP must name
+	// apiVersion and kind, and metadata.generation is 1 in a new object. It then counts the updates that change more than metadata, or
+	// more than metadata and status if Status is set.
+	Native bool
+	// Verbs are the served verbs in the words of discovery. Nil means all. Objects of a kind without the verb watch are not stored: a create
+	// is answered by Strategy.Answer.
+	Verbs []string
+	// StoragePrefix is the path before namespace and name in the storage, which a few errors show. Default: group and plural, as for
+	// custom resources.
+	StoragePrefix string
+	// ErrorKind is the kind in errors about invalid objects, if the storage of another kind writes them.
+	ErrorKind meta.GroupKind
+	// BodyVersions are other API versions, of the same form, that a body may name where it has another kind than its path, as an Eviction
+	// may be of policy/v1beta1 (upstream: rest.GroupVersionAcceptor).
+	BodyVersions []string
+	// FieldRefusal is the message that refuses other fields in a fieldSelector, a format with one string. Default: as upstream.
+	FieldRefusal string
+}
+
+// Alias is another group that the objects of a kind are served in, under the same names, as events.k8s.io has the events of
+// the core group. Both groups have one collection: one resourceVersion, one history, and watches in both. Upstream registers
+// such objects in two groups that share a storage (controlplane/apiserver, AddCohabitatingResources).
+type Alias[P any] struct {
+	Group string
+	// Version converts between the stored form of the kind and the form of the group. The functions of the version and of the
+	// fields get stored objects, as for any other version.
+	Version Version[P]
+	// ValidateName and SelectableFields are as in Strategy and Descriptor.
+	ValidateName     func(name string, prefix bool) []string
+	SelectableFields []SelectableField[P]
+}
+
+// SelectableField is a field that a fieldSelector may name.
+type SelectableField[P any] struct {
+	Path  string // such as "spec.leaseName"
+	Value func(obj P) string
+}

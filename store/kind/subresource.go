@@ -1,0 +1,46 @@
+package kind
+
+import (
+	"context"
+	"net/url"
+
+	"github.com/kubecoord/kubecoord/store/field"
+	"github.com/kubecoord/kubecoord/store/meta"
+)
+
+// Subresource is a path below each object: {name}/{Name}.
+type Subresource[P any] struct {
+	Name string
+	// Body is the kind of the bodies, such as Scale, or nil for the kind of the parent. It is not stored.
+	Body Kind
+	// Verbs are the verbs that are served, of create, get, patch and update, in this order.
+	Verbs []string
+	// Read returns the body for a state. Nil: the parent itself.
+	Read func(parent P) (meta.Object, error)
+	// Shows, if not nil, returns why the body of a state is not shown. An update reads it nevertheless.
+	Shows func(parent P) error
+	// Start returns the body that an update begins with. Nil: as Read.
+	Start func(parent P) (meta.Object, error)
+	// Write changes parent, a copy of the state, as a body asks. A write of a body of the parent's kind keeps all of the parent that Write
+	// does not change.
+	Write func(parent P, body meta.Object) error
+	// Resets are the members of a body of the parent's kind that the subresource does not own, of the first or the second level:
+	// "spec", "metadata.labels".
+	Resets []string
+	// Validate returns the problems of a write in place of the function of the version.
+	Validate func(parent, old P) field.Errors
+	// Removes makes a create delete the parent, as an Eviction does, with the deleteOptions of the body. Write, if it is
+	// not nil, changes the parent first.
+	Removes bool
+	// MayRemove, if not nil, may refuse a create that would delete the parent. exact makes the deletion fail if the parent has
+	// changed since; unless the body names a resourceVersion, MayRemove is then called again.
+	MayRemove func(ctx context.Context, parent P, dryRun bool) (exact bool, err error)
+	// Answer returns the answer of a create, which then writes nothing, as a TokenRequest. Nil: a Status.
+	Answer func(ctx context.Context, parent P, body meta.Object) (meta.Object, error)
+	// Connect answers a request in place of all other functions, without a body: a path of a kubelet. query is the query of
+	// the request. Without an error there is no content. Discovery does not name the subresource.
+	Connect func(name string, parent func() (P, error), query url.Values) error
+	// Member is the path of the member of the parent that spec.replicas of a Scale stands for, in all versions. Default:
+	// spec.replicas.
+	Member []string
+}
