@@ -12,8 +12,8 @@ import (
 	"k8s.io/apiserver/pkg/admission"
 	"k8s.io/apiserver/pkg/authentication/user"
 
-	"github.com/kubecoord/kubecoord/internal/caller"
 	"github.com/kubecoord/kubecoord/internal/kinds"
+	"github.com/kubecoord/kubecoord/store"
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
@@ -34,7 +34,7 @@ func newAttributes(ctx context.Context, a *kinds.Attributes) (*attributes, error
 			return nil, err
 		}
 	}
-	from := caller.UserOf(ctx)
+	from := store.UserOf(ctx)
 	subresource := ""
 	if a.Subresource != nil {
 		subresource = a.Subresource.Name
