@@ -23,7 +23,7 @@ const (
 func TestKindServesTheOldVersionsToo(t *testing.T) {
 	assert.Same(t, Kind(), Kind())
 	var names []string
-	for _, v := range registry.New(registry.Options{}).Resource(Kind().Registered()).Info().Versions {
+	for _, v := range registry.New(registry.Options{}).Resource(kinds.Of(Kind())).Info().Versions {
 		names = append(names, v.Name)
 		assert.Contains(t, v.Deprecated, "coordination.k8s.io/"+v.Name+" LeaseCandidate is deprecated in v1.3")
 	}
@@ -32,7 +32,7 @@ func TestKindServesTheOldVersionsToo(t *testing.T) {
 
 // As in discovery, OpenAPI and the keys of a real server.
 func TestKindIsThatOfARealServer(t *testing.T) {
-	info := Kind().Registered().Info()
+	info, all := Kind().Info(), kinds.Of(Kind()).Columns(0)
 	assert.Equal(t, []string{"coordination.k8s.io", "LeaseCandidate", "leasecandidates", "leasecandidate", "leasecandidates"},
 		[]string{info.Group, info.Kind, info.Plural, info.Singular, info.StoragePrefix})
 	assert.True(t, info.Native)
@@ -42,22 +42,24 @@ func TestKindIsThatOfARealServer(t *testing.T) {
 		versions = append(versions, v.Name, v.Deprecated)
 	}
 	assert.Equal(t, []string{"v1beta1", "coordination.k8s.io/v1beta1 LeaseCandidate is deprecated in v1.36+, unavailable in v1.39+", "v1alpha2", "coordination.k8s.io/v1alpha2 LeaseCandidate is deprecated in v1.35+, unavailable in v1.38+", "v1alpha1", "coordination.k8s.io/v1alpha1 LeaseCandidate is deprecated in v1.34+, unavailable in v1.37+"}, versions)
-	for _, c := range info.Columns[1 : len(info.Columns)-1] {
+	for _, c := range all[1 : len(all)-1] {
 		columns = append(columns, c.Name, c.Type, c.Description)
 	}
 	assert.Equal(t, []string{"LeaseName", "string", "Name of the lease that the candidate would hold.", "BinaryVersion", "string", "", "EmulationVersion", "string", ""}, columns)
 }
 
 func TestColumns(t *testing.T) {
-	r := registry.New(registry.Options{}).Resource(Kind().Registered())
+	r := registry.New(registry.Options{}).Resource(kinds.Of(Kind()))
 	it, err := r.Create(t.Context(), &LeaseCandidate{ObjectMeta: meta.ObjectMeta{Namespace: "ns", Name: "a"}, Spec: valid()}, registry.Request{Namespace: "ns"})
 	require.NoError(t, err)
 	var names []string
-	for _, column := range r.Info().Columns {
+	for _, column := range r.Columns(0) {
 		names = append(names, column.Name)
 	}
 	assert.Equal(t, []string{"Name", "LeaseName", "BinaryVersion", "EmulationVersion", "Age"}, names)
-	assert.Equal(t, []any{"a", "main", "1.30.0", "1.29.0", "2m"}, it.Cells(0, it.Metadata().CreationTimestamp.Add(2*time.Minute)))
+	cells, err := it.Cells(t.Context(), 0, it.Metadata().CreationTimestamp.Add(2*time.Minute))
+	require.NoError(t, err)
+	assert.Equal(t, []any{"a", "main", "1.30.0", "1.29.0", "2m"}, cells)
 }
 
 func TestV1alpha1ReturnsTheListOrElseTheStrategy(t *testing.T) {
@@ -92,7 +94,7 @@ func TestV1alpha1ConvertsThereAndBack(t *testing.T) {
 }
 
 func TestV1alpha1SharesNoMemoryWithTheStoredObject(t *testing.T) {
-	r := store.New(store.Options{}).Registry().Resource(Kind().Registered())
+	r := store.New(store.Options{}).Registry().Resource(kinds.Of(Kind()))
 	it, err := r.Create(t.Context(), &LeaseCandidate{
 		ObjectMeta: meta.ObjectMeta{Name: "a", Labels: map[string]string{"k": "v"}},
 		Spec: LeaseCandidateSpec{
@@ -104,15 +106,21 @@ func TestV1alpha1SharesNoMemoryWithTheStoredObject(t *testing.T) {
 	before, err := it.Encoded(alpha1, kinds.JSON)
 	require.NoError(t, err)
 
-	w := it.Wire(alpha1).(*v1alpha1.LeaseCandidate)
+	w := inAlpha1(t, it)
 	w.Labels["k"], w.Spec.PreferredStrategies[1] = "other", "other"
 	w.Spec.RenewTime.Time = time.Unix(2, 0)
 
-	after := it.Wire(0).(*LeaseCandidate)
+	after := it.Wire().(*LeaseCandidate)
 	assert.Equal(t, "v", after.Labels["k"])
 	assert.Equal(t, strategies{x, y}, after.Spec.PreferredStrategies)
 	assert.Contains(t, string(before), `"renewTime":"1970-01-01T00:00:01.000000Z"`)
 	assert.EqualValues(t, 1, after.Spec.RenewTime.Unix())
+}
+
+func inAlpha1(t *testing.T, it *registry.Item) *v1alpha1.LeaseCandidate {
+	o, err := it.WireIn(t.Context(), alpha1)
+	require.NoError(t, err)
+	return o.(*v1alpha1.LeaseCandidate)
 }
 
 func TestListOfStrategiesThroughUpdates(t *testing.T) {
@@ -192,31 +200,31 @@ func TestStoreKeepsTheList(t *testing.T) {
 const alpha1 = 2
 
 func TestVersionsSeeEachOthersWrites(t *testing.T) {
-	r := store.New(store.Options{}).Registry().Resource(Kind().Registered())
+	r := store.New(store.Options{}).Registry().Resource(kinds.Of(Kind()))
 	put := func(list ...lease.CoordinatedLeaseStrategy) *registry.Item {
 		t.Helper()
 		req := registry.Request{Namespace: "ns", Name: "a", Version: alpha1}
 		it, _, err := r.Update(t.Context(), req, registry.Replacement(func(current *registry.Item) (kinds.Object, error) {
 			w := &v1alpha1.LeaseCandidate{ObjectMeta: meta.ObjectMeta{Namespace: "ns", Name: "a"}}
 			if current != nil {
-				w = current.Wire(alpha1).(*v1alpha1.LeaseCandidate)
+				w = inAlpha1(t, current)
 			}
 			w.Spec.LeaseName, w.Spec.PreferredStrategies = "main", list
-			return r.FromWire(alpha1, w), nil
+			return r.FromWire(t.Context(), alpha1, w)
 		}))
 		require.NoError(t, err)
 		return it
 	}
 	it := put(x, y)
-	stored := it.Wire(0).(*LeaseCandidate)
+	stored := it.Wire().(*LeaseCandidate)
 	assert.EqualValues(t, x, stored.Spec.Strategy)
 	assert.Equal(t, "coordination.k8s.io/v1beta1", stored.APIVersion)
-	assert.Equal(t, strategies{x, y}, it.Wire(alpha1).(*v1alpha1.LeaseCandidate).Spec.PreferredStrategies)
+	assert.Equal(t, strategies{x, y}, inAlpha1(t, it).Spec.PreferredStrategies)
 	assert.Equal(t, it.ResourceVersion(), put(x, y).ResourceVersion())
 	assert.NotEqual(t, it.ResourceVersion(), put(x).ResourceVersion())
 
 	_, _, err := r.Update(t.Context(), registry.Request{Namespace: "ns", Name: "a"}, registry.Replacement(func(current *registry.Item) (kinds.Object, error) {
-		return current.Wire(0), nil
+		return current.Wire(), nil
 	}))
 	assert.ErrorContains(t, err, "spec.binaryVersion: Required value", "v1beta1 asks for more than v1alpha1 does")
 }

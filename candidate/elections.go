@@ -84,9 +84,9 @@ func (s *elections) apply(changes []registry.ObjectChange, relist bool, err erro
 	for _, c := range changes {
 		switch {
 		case c.Version <= s.listed:
-		case c.Resource.Kind == Kind().Registered():
+		case c.Resource.Kind == kinds.Of(Kind()):
 			s.changeCandidate(c)
-		case c.Resource.Kind == lease.Kind().Registered():
+		case c.Resource.Kind == kinds.Of(lease.Kind()):
 			s.changeLease(c)
 		}
 	}
@@ -95,7 +95,7 @@ func (s *elections) apply(changes []registry.ObjectChange, relist bool, err erro
 
 // relist applies the whole state.
 func (s *elections) relist() error {
-	listed, version, err := s.list(Kind().Registered(), func(it *registry.Item) { s.applyCandidate(it.Wire(0).(*LeaseCandidate)) })
+	listed, version, err := s.list(kinds.Of(Kind()), func(it *registry.Item) { s.applyCandidate(it.Wire().(*LeaseCandidate)) })
 	if err != nil {
 		return err
 	}
@@ -105,7 +105,7 @@ func (s *elections) relist() error {
 		}
 	}
 	s.listed = version
-	listed, _, err = s.list(lease.Kind().Registered(), s.applyLease)
+	listed, _, err = s.list(kinds.Of(lease.Kind()), s.applyLease)
 	for p, e := range s.byLease {
 		if !listed[p] { // it was deleted
 			e.lookUp()
@@ -172,7 +172,7 @@ func (s *elections) election(p namespacedName) *election {
 // changeCandidate applies a change of a candidate.
 func (s *elections) changeCandidate(c registry.ObjectChange) {
 	if c.New != nil {
-		s.applyCandidate(c.New.Wire(0).(*LeaseCandidate))
+		s.applyCandidate(c.New.Wire().(*LeaseCandidate))
 	} else {
 		s.leave(keyOf(c.Old))
 	}
@@ -238,7 +238,7 @@ func (s *elections) changeLease(c registry.ObjectChange) {
 func (s *elections) applyLease(it *registry.Item) {
 	switch e := s.byLease[keyOf(it)]; {
 	case e != nil:
-		l := it.Wire(0).(*lease.Lease)
+		l := it.Wire().(*lease.Lease)
 		e.applyLease(l, l.ResourceVersion)
 	case preferredHolder(it.Stored().(*lease.Lease)) != "":
 		s.election(keyOf(it))

@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/kubecoord/kubecoord/internal/kinds"
 	"github.com/kubecoord/kubecoord/internal/registry"
 	"github.com/kubecoord/kubecoord/store"
 	"github.com/kubecoord/kubecoord/store/meta"
@@ -59,7 +60,7 @@ func TestUpdateWithoutVersionReplacesAny(t *testing.T) {
 
 // As in discovery, OpenAPI and the keys of a real server.
 func TestKindIsThatOfARealServer(t *testing.T) {
-	info := Kind().Registered().Info()
+	info, all := Kind().Info(), kinds.Of(Kind()).Columns(0)
 	assert.Equal(t, []string{"", "Endpoints", "endpoints", "endpoints", "services/endpoints"},
 		[]string{info.Group, info.Kind, info.Plural, info.Singular, info.StoragePrefix})
 	assert.Equal(t, []string{"ep"}, info.ShortNames)
@@ -70,15 +71,15 @@ func TestKindIsThatOfARealServer(t *testing.T) {
 		versions = append(versions, v.Name, v.Deprecated)
 	}
 	assert.Equal(t, []string{"v1", "v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice"}, versions)
-	for _, c := range info.Columns[1 : len(info.Columns)-1] {
+	for _, c := range all[1 : len(all)-1] {
 		columns = append(columns, c.Name, c.Type, c.Description)
 	}
 	assert.Equal(t, []string{"Endpoints", "string", "The first ready addresses with their ports, and how many more there are."}, columns)
 }
 
 func TestEndpointsColumn(t *testing.T) {
-	info := registry.New(registry.Options{}).Resource(Kind().Registered()).Info()
-	assert.Equal(t, "Endpoints", info.Columns[1].Name)
+	columns := registry.New(registry.Options{}).Resource(kinds.Of(Kind())).Columns(0)
+	assert.Equal(t, "Endpoints", columns[1].Name)
 	for name, row := range map[string]struct {
 		subsets []EndpointSubset
 		want    string
@@ -95,7 +96,7 @@ func TestEndpointsColumn(t *testing.T) {
 		"not ready are not counted": {[]EndpointSubset{{NotReadyAddresses: addresses("10.0.0.1", "10.0.0.2", "10.0.0.3", "10.0.0.4"), Addresses: addresses("10.0.0.5"), Ports: ports(80)}}, "10.0.0.5:80"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			assert.Equal(t, row.want, info.Columns[1].Cell(&Endpoints{Subsets: row.subsets}, time.Time{}))
+			assert.Equal(t, row.want, columns[1].Cell(&Endpoints{Subsets: row.subsets}, time.Time{}))
 		})
 	}
 }

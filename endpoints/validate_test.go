@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/kubecoord/kubecoord/internal/kinds"
 	"github.com/kubecoord/kubecoord/internal/registry"
 	"github.com/kubecoord/kubecoord/store"
 	"github.com/kubecoord/kubecoord/store/field"
@@ -202,7 +203,7 @@ func TestWarnings(t *testing.T) {
 	e = of(EndpointSubset{Addresses: addresses("2001:DB8::1")})
 	e.Namespace, e.Name = "ns", "a"
 	var got []string
-	_, err := registry.New(registry.Options{}).Resource(Kind().Registered()).Create(t.Context(), e,
+	_, err := registry.New(registry.Options{}).Resource(kinds.Of(Kind())).Create(t.Context(), e,
 		registry.Request{Namespace: "ns", Warn: func(text string) { got = append(got, text) }})
 	require.NoError(t, err)
 	assert.Equal(t, []string{`subsets[0].addresses[0].ip: IPv6 address "2001:DB8::1" should be in RFC 5952 canonical format ("2001:db8::1")`}, got)

@@ -13,6 +13,7 @@ import (
 	"github.com/kubecoord/kubecoord/internal/kinds"
 	"github.com/kubecoord/kubecoord/store"
 	"github.com/kubecoord/kubecoord/store/field"
+	"github.com/kubecoord/kubecoord/store/kind"
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
@@ -40,14 +41,13 @@ func newReportServer(t testing.TB, change ...func(*httpapi.Options)) *server {
 		Versions: []kinds.Version{{Name: "v1"}},
 		Aliases: []kinds.Alias{{Group: "notes.example.com", Version: kinds.Version{
 			Name: "v1", New: func() kinds.Object { return &note{} },
-			ToWire: func(o kinds.Object) kinds.Object {
+			Convert: kinds.ConvertBy(func(o kinds.Object) kinds.Object {
 				r := o.(*report)
 				return &note{TypeMeta: r.TypeMeta, ObjectMeta: r.ObjectMeta, Note: r.Text}
-			},
-			FromWire: func(o kinds.Object) kinds.Object {
+			}, func(o kinds.Object) kinds.Object {
 				n := o.(*note)
 				return &report{TypeMeta: n.TypeMeta, ObjectMeta: n.ObjectMeta, Text: n.Note}
-			},
+			}),
 			Validate: func(o, _ kinds.Object) field.Errors {
 				if text := o.(*report).Text; strings.Contains(text, "!") {
 					return field.Errors{field.Invalid("note", text, "must be calm")}
@@ -57,7 +57,7 @@ func newReportServer(t testing.TB, change ...func(*httpapi.Options)) *server {
 		}}},
 	})
 	require.NoError(t, err)
-	opts := httpapi.Options{Kinds: []store.AnyKind{kindOf{k}, kindOf{k.Aliases()[0]}}}
+	opts := httpapi.Options{Kinds: []kind.Kind{k, k.Aliases()[0]}}
 	for _, f := range change {
 		f(&opts)
 	}

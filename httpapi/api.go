@@ -19,12 +19,13 @@ import (
 	"github.com/kubecoord/kubecoord/store"
 	"github.com/kubecoord/kubecoord/store/clock"
 	"github.com/kubecoord/kubecoord/store/fixture"
+	"github.com/kubecoord/kubecoord/store/kind"
 )
 
 // Options configures an API. The zero value serves Lease, LeaseCandidate and Endpoints to everyone.
 type Options struct {
 	// Kinds are served in addition to Lease, LeaseCandidate and Endpoints.
-	Kinds []store.AnyKind
+	Kinds []kind.Kind
 	// Authenticate, if not nil, returns the user of each request, or the answer is 401. Health
 	// paths need no credentials.
 	Authenticate Authenticator
@@ -125,8 +126,8 @@ type API struct {
 }
 
 // Kinds returns the kinds that every API serves: Lease, LeaseCandidate and Endpoints.
-func Kinds() []store.AnyKind {
-	return []store.AnyKind{lease.Kind(), candidate.Kind(), endpoints.Kind()}
+func Kinds() []kind.Kind {
+	return []kind.Kind{lease.Kind(), candidate.Kind(), endpoints.Kind()}
 }
 
 // New returns the API of a store. It panics if opts.Elect is not valid, if two kinds have the same group and plural or
@@ -139,7 +140,7 @@ func New(st *store.Store, opts Options) *API {
 		panic(err.Error())
 	}
 	for _, k := range s.kinds {
-		if err := a.st.Check(k.Registered()); err != nil {
+		if err := a.st.Check(kinds.Of(k)); err != nil {
 			panic(err.Error())
 		}
 	}

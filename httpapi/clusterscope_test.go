@@ -9,12 +9,13 @@ import (
 
 	"github.com/kubecoord/kubecoord/httpapi"
 	"github.com/kubecoord/kubecoord/store"
+	"github.com/kubecoord/kubecoord/store/kind"
 )
 
 func newClusterServer(t testing.TB) *server {
 	d := engineDescriptor()
 	d.ClusterScoped = true
-	return newServerWith(t, store.Options{}, httpapi.Options{Kinds: []store.AnyKind{store.MustKind(d)}})
+	return newServerWith(t, store.Options{}, httpapi.Options{Kinds: []kind.Kind{store.MustKind(d)}})
 }
 
 const clusterEngines = "/apis/example.com/v1/engines"
@@ -48,7 +49,7 @@ func TestClusterScopedObjectsAreServedWithoutNamespaces(t *testing.T) {
 }
 
 func TestPathsOfTheWrongScopeAreNotFound(t *testing.T) {
-	s := newServerWith(t, store.Options{}, httpapi.Options{Kinds: []store.AnyKind{newEngineKind(), store.MustKind(store.Descriptor[widget]{
+	s := newServerWith(t, store.Options{}, httpapi.Options{Kinds: []kind.Kind{newEngineKind(), store.MustKind(store.Descriptor[widget]{
 		Group: "example.com", Name: "Widget", Plural: "widgets", ClusterScoped: true, Versions: []store.Version[widget]{{Name: "v1"}},
 	})}})
 	for _, row := range []struct{ method, path string }{
@@ -93,10 +94,10 @@ func TestClusterScopeIsDiscovered(t *testing.T) {
 }
 
 func TestNamespacesCanBeACustomKind(t *testing.T) {
-	kind := store.MustKind(store.Descriptor[engine]{
+	k := store.MustKind(store.Descriptor[engine]{
 		Name: "Namespace", Plural: "namespaces", ClusterScoped: true, Status: true, Native: true, Versions: []store.Version[engine]{{Name: "v1"}},
 	})
-	s := newServerWith(t, store.Options{}, httpapi.Options{Kinds: []store.AnyKind{kind}})
+	s := newServerWith(t, store.Options{}, httpapi.Options{Kinds: []kind.Kind{k}})
 	const namespaces = "/api/v1/namespaces"
 	s.must(t, "POST", namespaces, `{"metadata":{"name":"a"},"spec":{"speed":1}}`)
 	s.must(t, "PATCH", namespaces+"/a/status", `{"status":{"turns":2}}`, "Content-Type", merge)

@@ -13,6 +13,7 @@ import (
 	"github.com/kubecoord/kubecoord/candidate"
 	endpointskind "github.com/kubecoord/kubecoord/endpoints"
 	"github.com/kubecoord/kubecoord/httpapi"
+	"github.com/kubecoord/kubecoord/internal/kinds"
 	"github.com/kubecoord/kubecoord/internal/registry"
 	testengine "github.com/kubecoord/kubecoord/internal/test/engine"
 	"github.com/kubecoord/kubecoord/internal/test/wiretest"
@@ -67,7 +68,7 @@ func TestRecordedAnswersOnABackend(t *testing.T) {
 // newServerOn returns a server whose store is on an engine.
 func newServerOn(t testing.TB, e *testengine.Engine) *server {
 	t.Helper()
-	st, err := registry.Open(registry.Options{}, e, lease.Kind().Registered(), candidate.Kind().Registered(), endpointskind.Kind().Registered())
+	st, err := registry.Open(registry.Options{}, e, kinds.Of(lease.Kind()), kinds.Of(candidate.Kind()), kinds.Of(endpointskind.Kind()))
 	require.NoError(t, err)
 	require.NoError(t, st.Loaded(t.Context()))
 	s := &server{st: store.Of(st), api: httpapi.New(store.Of(st), httpapi.Options{})}

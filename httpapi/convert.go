@@ -149,8 +149,11 @@ func (c *call) tableOf(m meta.ListMeta, items []*registry.Item) *listBody {
 
 // appendRow appends the row of an object in a Table.
 func (c *call) appendRow(dst []byte, it *registry.Item) ([]byte, error) {
-	dst, err := appendCells(append(dst, `{"cells":`...), it.Cells(c.endpoint.Version, c.table.now))
+	cells, err := it.Cells(c.context(), c.endpoint.Version, c.table.now)
 	if err != nil {
+		return dst, err
+	}
+	if dst, err = appendCells(append(dst, `{"cells":`...), cells); err != nil {
 		return dst, err
 	}
 	if conditions := it.RowConditions(); len(conditions) > 0 {

@@ -15,6 +15,7 @@ import (
 	"github.com/kubecoord/kubecoord/lease"
 	"github.com/kubecoord/kubecoord/store"
 	"github.com/kubecoord/kubecoord/store/clock"
+	"github.com/kubecoord/kubecoord/store/kind"
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
@@ -155,7 +156,7 @@ func engineSteps(k *store.Kind[store.Unstructured]) []doorStep {
 // the same Status as the same request over HTTP.
 func TestPatchAndApplyAreTheSameThroughBothDoors(t *testing.T) {
 	engines := engineKind()
-	for kind, scenario := range map[string]struct {
+	for name, scenario := range map[string]struct {
 		state string
 		steps []doorStep
 	}{
@@ -164,10 +165,10 @@ func TestPatchAndApplyAreTheSameThroughBothDoors(t *testing.T) {
 		"endpoints":  {endpoints, endpointsSteps()},
 		"engines":    {"/apis/example.com/v1/engines", engineSteps(engines)},
 	} {
-		t.Run(kind, func(t *testing.T) {
+		t.Run(name, func(t *testing.T) {
 			newDoor := func() *server {
 				now := clock.Func(func() time.Time { return time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC) })
-				return newServerWith(t, store.Options{Seed: 1, Clock: now}, httpapi.Options{Kinds: []store.AnyKind{lease.Kind(), candidate.Kind(), endpointskind.Kind(), engines}})
+				return newServerWith(t, store.Options{Seed: 1, Clock: now}, httpapi.Options{Kinds: []kind.Kind{lease.Kind(), candidate.Kind(), endpointskind.Kind(), engines}})
 			}
 			byGo, byHTTP := newDoor(), newDoor()
 			for _, step := range scenario.steps {

@@ -17,6 +17,7 @@ import (
 	"github.com/kubecoord/kubecoord/lease"
 	"github.com/kubecoord/kubecoord/store"
 	"github.com/kubecoord/kubecoord/store/fixture"
+	"github.com/kubecoord/kubecoord/store/kind"
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
@@ -214,7 +215,7 @@ func ExampleAPI_Fail() {
 
 // A kind can come and go while the API is in use, as with a CustomResourceDefinition.
 func ExampleAPI_AddKinds() {
-	newKind := func(defaultSize int64) store.AnyKind {
+	newKind := func(defaultSize int64) kind.Kind {
 		return store.MustKind(store.Descriptor[store.Unstructured]{
 			Group: "example.com", Name: "Gadget", Versions: []store.Version[store.Unstructured]{{Name: "v1"}},
 			Default: func(g *store.Unstructured) {

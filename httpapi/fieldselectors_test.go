@@ -9,6 +9,7 @@ import (
 	"github.com/kubecoord/kubecoord/httpapi"
 	"github.com/kubecoord/kubecoord/internal/kinds"
 	"github.com/kubecoord/kubecoord/store"
+	"github.com/kubecoord/kubecoord/store/kind"
 )
 
 // The expected answers are those of kube-apiserver 1.36.3 for kinds of the same sort: StorageClass, Node, Job and a
@@ -33,9 +34,9 @@ func TestFieldSelectorsByTheSortOfTheKind(t *testing.T) {
 			row.of.Group, row.of.Name, row.of.ClusterScoped = "example.com", "Task", true
 			row.of.New = func() kinds.Object { return &store.Unstructured{} }
 			row.of.Versions = []kinds.Version{{Name: "v1"}}
-			kind, err := kinds.NewKind(row.of)
+			k, err := kinds.NewKind(row.of)
 			require.NoError(t, err)
-			s := newServerWith(t, store.Options{}, httpapi.Options{Kinds: []store.AnyKind{kindOf{kind}}})
+			s := newServerWith(t, store.Options{}, httpapi.Options{Kinds: []kind.Kind{k}})
 			const tasks = "/apis/example.com/v1/tasks"
 			assert.Equal(t, row.namespace, s.do(t, "GET", tasks+"?fieldSelector=metadata.namespace%3Da", "").Code)
 			w := s.do(t, "GET", tasks+"?fieldSelector=x%3Dy", "")

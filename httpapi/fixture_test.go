@@ -9,8 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/kubecoord/kubecoord/lease"
-	"github.com/kubecoord/kubecoord/store"
 	"github.com/kubecoord/kubecoord/store/fixture"
+	"github.com/kubecoord/kubecoord/store/kind"
 )
 
 const someWidgets = `apiVersion: v1
@@ -45,7 +45,7 @@ func TestAFixtureIsServedAndDumpedWithAllKinds(t *testing.T) {
 	require.NoError(t, s.api.Dump(&dumped, fixture.DumpOptions{OmitServerFields: true}))
 	assert.Equal(t, someWidgets, dumped.String())
 	dumped.Reset()
-	require.NoError(t, s.api.Dump(&dumped, fixture.DumpOptions{Kinds: []store.AnyKind{lease.Kind()}}))
+	require.NoError(t, s.api.Dump(&dumped, fixture.DumpOptions{Kinds: []kind.Kind{lease.Kind()}}))
 	assert.NotContains(t, dumped.String(), "Widget")
 
 	err := s.api.Load(t.Context(), fixture.Stream("w.yaml", strings.NewReader(someWidgets)))

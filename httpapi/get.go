@@ -37,7 +37,7 @@ func (c *call) get() error {
 		return c.orClosed(err)
 	}
 	if resourceVersion == "" {
-		if it, err = it.Anew(c.version); err != nil {
+		if it, err = it.ReadAnew(ctx, c.version); err != nil {
 			return err
 		}
 	}

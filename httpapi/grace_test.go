@@ -11,12 +11,13 @@ import (
 	"github.com/kubecoord/kubecoord/httpapi"
 	"github.com/kubecoord/kubecoord/internal/kinds"
 	"github.com/kubecoord/kubecoord/store"
+	"github.com/kubecoord/kubecoord/store/kind"
 )
 
 // The answers are those of kube-apiserver 1.36.3 to the same requests for a Pod with a node.
 func TestGraceOfADeletion(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := newServerWith(t, store.Options{}, httpapi.Options{Kinds: []store.AnyKind{widgetKind(t, func(d *kinds.Descriptor) {
+		s := newServerWith(t, store.Options{}, httpapi.Options{Kinds: []kind.Kind{widgetKind(t, func(d *kinds.Descriptor) {
 			d.Native, d.ReturnsDeleted = true, true
 			d.Counts = func(_, _ kinds.Object) bool { return false }
 			d.Grace = func(_ kinds.Object, requested *int64) int64 {

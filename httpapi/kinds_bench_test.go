@@ -10,10 +10,11 @@ import (
 	"github.com/kubecoord/kubecoord/httpapi"
 	"github.com/kubecoord/kubecoord/internal/kinds"
 	"github.com/kubecoord/kubecoord/store"
+	"github.com/kubecoord/kubecoord/store/kind"
 )
 
 // hundredKinds returns kinds in 20 groups, as client-go and some CustomResourceDefinitions have them.
-func hundredKinds(t testing.TB) (all []store.AnyKind) {
+func hundredKinds(t testing.TB) (all []kind.Kind) {
 	t.Helper()
 	for i := range 100 {
 		all = append(all, widgetKind(t, func(d *kinds.Descriptor) {

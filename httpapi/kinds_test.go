@@ -14,6 +14,7 @@ import (
 	"github.com/kubecoord/kubecoord/internal/kinds"
 	"github.com/kubecoord/kubecoord/lease"
 	"github.com/kubecoord/kubecoord/store"
+	"github.com/kubecoord/kubecoord/store/kind"
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
@@ -29,11 +30,11 @@ type widgetSpec struct {
 }
 
 func newWidgetServer(t testing.TB) *server {
-	kind := store.MustKind(store.Descriptor[widget]{
+	k := store.MustKind(store.Descriptor[widget]{
 		Group: "example.com", Name: "Widget", Plural: "widgets", ShortNames: []string{"wd"},
 		Versions: []store.Version[widget]{{Name: "v1"}, {Name: "v1alpha1", Deprecated: "use v1"}},
 	})
-	return newServerWith(t, store.Options{}, httpapi.Options{Kinds: []store.AnyKind{kind}})
+	return newServerWith(t, store.Options{}, httpapi.Options{Kinds: []kind.Kind{k}})
 }
 
 const widgets = "/apis/example.com/v1/namespaces/default/widgets"

@@ -6,6 +6,7 @@ import (
 
 	"github.com/kubecoord/kubecoord/internal/caller"
 	"github.com/kubecoord/kubecoord/internal/codec"
+	"github.com/kubecoord/kubecoord/internal/kinds"
 	"github.com/kubecoord/kubecoord/internal/registry"
 	"github.com/kubecoord/kubecoord/store/meta"
 )
@@ -39,11 +40,11 @@ func (c *call) list() error {
 // storage/cacher, shouldDelegateListOnNotReadyCache).
 func (c *call) checkConversions(opts registry.ListOptions, items []*registry.Item) error {
 	k := c.resource().Kind
-	if !k.MayFail(c.version) {
+	if !k.Remembers(c.version) {
 		return nil
 	}
 	for _, it := range items {
-		err := k.CheckWire(it.Stored(), c.version)
+		_, err := k.Convert(c.context(), it.Stored(), 0, c.version, kinds.Remembered)
 		if err != nil && opts.Limit > 0 && opts.LabelSelector == "" && opts.FieldSelector == "" {
 			return err
 		} else if err != nil {

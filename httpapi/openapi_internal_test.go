@@ -8,10 +8,11 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/kubecoord/kubecoord/store"
+	"github.com/kubecoord/kubecoord/store/kind"
 )
 
 // newGear returns a kind of a group of its own.
-func newGear(group string) store.AnyKind {
+func newGear(group string) kind.Kind {
 	return store.MustKind(store.Descriptor[store.Unstructured]{Group: group, Name: "Gear", Versions: []store.Version[store.Unstructured]{{Name: "v1"}}})
 }
 
@@ -25,7 +26,7 @@ func (a *API) get(path string) int {
 func TestDocumentsAreMadeWhenAskedForAndShared(t *testing.T) {
 	st := store.New(store.Options{})
 	defer st.Close()
-	api := New(st, Options{Kinds: []store.AnyKind{newGear("a.example.com"), newGear("b.example.com")}})
+	api := New(st, Options{Kinds: []kind.Kind{newGear("a.example.com"), newGear("b.example.com")}})
 	defer api.Close()
 	made := map[string]int{}
 	count := func(o *openAPI) *openAPI {

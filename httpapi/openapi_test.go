@@ -10,6 +10,7 @@ import (
 
 	"github.com/kubecoord/kubecoord/httpapi"
 	"github.com/kubecoord/kubecoord/store"
+	"github.com/kubecoord/kubecoord/store/kind"
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
@@ -217,8 +218,8 @@ type shipFlag struct {
 }
 
 func TestOpenAPIDescribesKindsOfUsers(t *testing.T) {
-	kind := store.MustKind(store.Descriptor[shipFlag]{Group: "ships.example.com", Name: "Flag", Plural: "flags", Versions: []store.Version[shipFlag]{{Name: "v1"}}})
-	s := newServerWith(t, store.Options{}, httpapi.Options{Kinds: []store.AnyKind{kind}})
+	k := store.MustKind(store.Descriptor[shipFlag]{Group: "ships.example.com", Name: "Flag", Plural: "flags", Versions: []store.Version[shipFlag]{{Name: "v1"}}})
+	s := newServerWith(t, store.Options{}, httpapi.Options{Kinds: []kind.Kind{k}})
 	const name = "com.example.ships.v1.Flag"
 	v3 := s.must(t, http.MethodGet, s.link(t, "apis/ships.example.com/v1"), "")
 	assert.Equal(t, "boolean", v3.at("components", "schemas", name, "properties", "raised", "type"))

@@ -8,6 +8,7 @@ import (
 
 	"github.com/kubecoord/kubecoord/httpapi"
 	"github.com/kubecoord/kubecoord/store"
+	"github.com/kubecoord/kubecoord/store/kind"
 )
 
 func TestEscapedPathsAreDecodedBeforeRouting(t *testing.T) {
@@ -45,7 +46,7 @@ func TestEscapedPathsAreDecodedBeforeRouting(t *testing.T) {
 
 // The answers are those of kube-apiserver 1.36.3 for the group of a CustomResourceDefinition.
 func TestPathsOfAGroupWithoutBuiltInKinds(t *testing.T) {
-	s := newServerWith(t, store.Options{}, httpapi.Options{Kinds: []store.AnyKind{widgetKind(t, nil)}})
+	s := newServerWith(t, store.Options{}, httpapi.Options{Kinds: []kind.Kind{widgetKind(t, nil)}})
 	const group, text = "/apis/example.com", "404 page not found\n"
 	for _, path := range []string{
 		"/v1/nosuch", "/v1/namespaces/ns/nosuch", "/v1/namespaces/ns/nosuch/x", "/v1/namespaces/ns/nosuch/x/status", "/v1/watch/nosuch",

@@ -11,6 +11,7 @@ import (
 
 	"github.com/kubecoord/kubecoord/httpapi"
 	"github.com/kubecoord/kubecoord/store"
+	"github.com/kubecoord/kubecoord/store/kind"
 	"github.com/kubecoord/kubecoord/store/schema"
 )
 
@@ -69,11 +70,11 @@ func gearSchema() *schema.Schema {
 }
 
 func newGearServer(t testing.TB, native bool) *server {
-	kind := store.MustKind(store.Descriptor[store.Unstructured]{
+	k := store.MustKind(store.Descriptor[store.Unstructured]{
 		Group: "example.com", Name: "Gear", Status: true, Native: native,
 		Versions: []store.Version[store.Unstructured]{{Name: "v1", Schema: gearSchema()}},
 	})
-	return newServerWith(t, store.Options{}, httpapi.Options{Kinds: []store.AnyKind{kind}})
+	return newServerWith(t, store.Options{}, httpapi.Options{Kinds: []kind.Kind{k}})
 }
 
 func aGear(name, spec string) string {

@@ -13,13 +13,13 @@ import (
 
 	"github.com/kubecoord/kubecoord/internal/kinds"
 	"github.com/kubecoord/kubecoord/internal/registry"
-	"github.com/kubecoord/kubecoord/store"
+	"github.com/kubecoord/kubecoord/store/kind"
 )
 
 // served is what an API serves at a moment. It never changes: a change of the kinds replaces it. A request takes it
 // once, and so sees the kinds before a change or after it. Forks share it.
 type served struct {
-	kinds   []store.AnyKind
+	kinds   []kind.Kind
 	scheme  *kinds.Scheme
 	groups  []*servedGroup
 	openAPI func() *openAPI
@@ -28,11 +28,11 @@ type served struct {
 
 // newServed returns the state with these kinds, each once. It takes over the OpenAPI documents of before, which may be nil, as far
 // as they stay the same. now is the time of the other documents.
-func newServed(before *openAPI, all []store.AnyKind, now time.Time) (*served, error) {
-	s := &served{kinds: make([]store.AnyKind, 0, len(all))}
+func newServed(before *openAPI, all []kind.Kind, now time.Time) (*served, error) {
+	s := &served{kinds: make([]kind.Kind, 0, len(all))}
 	registered := make([]*kinds.Kind, 0, len(all))
 	for _, k := range all {
-		kind := k.Registered()
+		kind := kinds.Of(k)
 		if slices.Contains(registered, kind) {
 			continue
 		}
@@ -51,7 +51,7 @@ func newServed(before *openAPI, all []store.AnyKind, now time.Time) (*served, er
 }
 
 // checkDistinct refuses two kinds with one name.
-func checkDistinct(a, b *kinds.Info) error {
+func checkDistinct(a, b *kind.Info) error {
 	if a.Group != b.Group || a.Plural != b.Plural && a.Kind != b.Kind {
 		return nil
 	}
@@ -64,26 +64,20 @@ func checkDistinct(a, b *kinds.Info) error {
 //
 // On an error nothing has changed in the API. The error names two kinds with the same group and plural, or the same
 // group and name. A store on etcd reads the objects of a new kind first, at most until ctx ends.
-func (a *API) AddKinds(ctx context.Context, all ...store.AnyKind) error {
-	return a.changeKinds(ctx, all, func(now []store.AnyKind) ([]store.AnyKind, error) {
+func (a *API) AddKinds(ctx context.Context, all ...kind.Kind) error {
+	return a.changeKinds(ctx, all, func(now []kind.Kind) ([]kind.Kind, error) {
 		return slices.Concat(now, all), nil
 	})
 }
-
-// definedKind is a kind that an object in the store defines.
-type definedKind struct{ kind *kinds.Kind }
-
-// Registered returns the untyped kind.
-func (d definedKind) Registered() *kinds.Kind { return d.kind }
 
 // serveDefined serves the kinds that objects in the store define, so that the first request finds the kinds of a fixture or
 // of etcd. What a controller of Options.Run adds later, and the kinds that cannot be served, such as the second one of a
 // name, are its own matter. Definitions in the groups of built-in kinds have no effect.
 func (a *API) serveDefined(ctx context.Context) {
-	var all []store.AnyKind
+	var all []kind.Kind
 	served := a.served.Load().kinds
 	for _, definer := range served {
-		k := definer.Registered()
+		k := kinds.Of(definer)
 		if !k.DefinesKinds() {
 			continue
 		}
@@ -97,7 +91,7 @@ func (a *API) serveDefined(ctx context.Context) {
 		}
 		for _, it := range list.Items {
 			if defined, err := k.Defined(it.Stored()); err == nil && !kinds.BuiltInGroup(served, defined.Info().Group) {
-				all = append(all, definedKind{defined})
+				all = append(all, defined)
 			}
 		}
 	}
@@ -113,16 +107,16 @@ func (a *API) serveDefined(ctx context.Context) {
 // objects stay, and are read as a real server reads an object that it has stored before an update of its
 // CustomResourceDefinition. Watches of the old kind end. A watch of the new one cannot start before the change: it
 // gets 410 Expired. On an error nothing has changed.
-func (a *API) ReplaceKind(ctx context.Context, old, next store.AnyKind) error {
-	return a.changeKinds(ctx, []store.AnyKind{next}, func(now []store.AnyKind) ([]store.AnyKind, error) {
+func (a *API) ReplaceKind(ctx context.Context, old, next kind.Kind) error {
+	return a.changeKinds(ctx, []kind.Kind{next}, func(now []kind.Kind) ([]kind.Kind, error) {
 		if err := checkServed(now, old); err != nil {
 			return nil, err
 		}
-		if was, is := old.Registered(), next.Registered(); was.GroupResource() != is.GroupResource() || was.Info().ClusterScoped != is.Info().ClusterScoped {
+		if was, is := kinds.Of(old), kinds.Of(next); was.GroupResource() != is.GroupResource() || was.Info().ClusterScoped != is.Info().ClusterScoped {
 			return nil, fmt.Errorf("httpapi: got %s in place of %s, want the same group, plural and scope", is.GroupResource(), was.GroupResource())
 		}
 		now = slices.Clone(now)
-		now[indexOf(now, old.Registered())] = next
+		now[indexOf(now, kinds.Of(old))] = next
 		return now, nil
 	})
 }
@@ -136,14 +130,14 @@ type RemoveOptions struct {
 
 // RemoveKinds stops serving kinds, from the next request on: their paths get 404. Their watches end. The error says
 // that a kind is not served, and then nothing has changed, or that a store on etcd cannot delete the objects.
-func (a *API) RemoveKinds(ctx context.Context, opts RemoveOptions, all ...store.AnyKind) error {
-	err := a.changeKinds(ctx, nil, func(now []store.AnyKind) ([]store.AnyKind, error) {
+func (a *API) RemoveKinds(ctx context.Context, opts RemoveOptions, all ...kind.Kind) error {
+	err := a.changeKinds(ctx, nil, func(now []kind.Kind) ([]kind.Kind, error) {
 		for _, k := range all {
 			if err := checkServed(now, k); err != nil {
 				return nil, err
 			}
 		}
-		return slices.DeleteFunc(slices.Clone(now), func(k store.AnyKind) bool { return indexOf(all, k.Registered()) >= 0 }), nil
+		return slices.DeleteFunc(slices.Clone(now), func(k kind.Kind) bool { return indexOf(all, kinds.Of(k)) >= 0 }), nil
 	})
 	if err != nil {
 		return err
@@ -151,17 +145,17 @@ func (a *API) RemoveKinds(ctx context.Context, opts RemoveOptions, all ...store.
 	var errs []error
 	for _, k := range all {
 		if opts.Objects {
-			errs = append(errs, a.st.Drop(ctx, k.Registered()))
+			errs = append(errs, a.st.Drop(ctx, kinds.Of(k)))
 		} else {
-			a.st.EndWatches(k.Registered())
+			a.st.EndWatches(kinds.Of(k))
 		}
-		a.opened.Delete(k.Registered())
+		a.opened.Delete(kinds.Of(k))
 	}
 	return errors.Join(errs...)
 }
 
 // changeKinds makes the kinds that next returns the served ones. The store gets the kinds that are new first.
-func (a *API) changeKinds(ctx context.Context, added []store.AnyKind, next func(now []store.AnyKind) ([]store.AnyKind, error)) error {
+func (a *API) changeKinds(ctx context.Context, added []kind.Kind, next func(now []kind.Kind) ([]kind.Kind, error)) error {
 	a.changing.Lock()
 	defer a.changing.Unlock()
 	before := a.served.Load()
@@ -175,29 +169,29 @@ func (a *API) changeKinds(ctx context.Context, added []store.AnyKind, next func(
 	}
 	after.changed = a.st.Now()
 	for _, k := range added {
-		if indexOf(before.kinds, k.Registered()) >= 0 {
+		if indexOf(before.kinds, kinds.Of(k)) >= 0 {
 			continue
 		}
-		if err := a.st.Register(ctx, k.Registered()); err != nil {
+		if err := a.st.Register(ctx, kinds.Of(k)); err != nil {
 			return err
 		}
 	}
 	a.served.Store(after)
 	for _, k := range before.kinds {
-		if indexOf(all, k.Registered()) < 0 {
-			a.opened.Delete(k.Registered())
+		if indexOf(all, kinds.Of(k)) < 0 {
+			a.opened.Delete(kinds.Of(k))
 		}
 	}
 	return nil
 }
 
-func indexOf(all []store.AnyKind, k *kinds.Kind) int {
-	return slices.IndexFunc(all, func(other store.AnyKind) bool { return other.Registered() == k })
+func indexOf(all []kind.Kind, k *kinds.Kind) int {
+	return slices.IndexFunc(all, func(other kind.Kind) bool { return kinds.Of(other) == k })
 }
 
-func checkServed(all []store.AnyKind, k store.AnyKind) error {
-	if indexOf(all, k.Registered()) < 0 {
-		return fmt.Errorf("httpapi: the kind %s is not served", k.Registered().GroupResource())
+func checkServed(all []kind.Kind, k kind.Kind) error {
+	if indexOf(all, kinds.Of(k)) < 0 {
+		return fmt.Errorf("httpapi: the kind %s is not served", k.GroupResource())
 	}
 	return nil
 }
@@ -206,7 +200,7 @@ func checkServed(all []store.AnyKind, k store.AnyKind) error {
 func (s *served) serves(k *kinds.Kind) bool { return indexOf(s.kinds, k) >= 0 }
 
 // Kinds returns the kinds that are served now.
-func (a *API) Kinds() []store.AnyKind { return slices.Clone(a.served.Load().kinds) }
+func (a *API) Kinds() []kind.Kind { return slices.Clone(a.served.Load().kinds) }
 
 // open returns the collection of a kind. The error is for a request that was in flight when the kind was replaced.
 func (a *API) open(k *kinds.Kind) (*registry.Resource, error) {

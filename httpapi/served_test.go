@@ -18,16 +18,12 @@ import (
 	"github.com/kubecoord/kubecoord/lease"
 	"github.com/kubecoord/kubecoord/store"
 	"github.com/kubecoord/kubecoord/store/clock"
+	"github.com/kubecoord/kubecoord/store/kind"
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
-// kindOf wraps a kind that is made of the untyped descriptor.
-type kindOf struct{ *kinds.Kind }
-
-func (k kindOf) Registered() *kinds.Kind { return k.Kind }
-
 // widgetKind returns a kind for bodies of widgetNamed.
-func widgetKind(t testing.TB, change func(d *kinds.Descriptor)) store.AnyKind {
+func widgetKind(t testing.TB, change func(d *kinds.Descriptor)) kind.Kind {
 	t.Helper()
 	d := kinds.Descriptor{
 		Group: "example.com", Name: "Widget", New: func() kinds.Object { return &widget{} },
@@ -38,7 +34,7 @@ func widgetKind(t testing.TB, change func(d *kinds.Descriptor)) store.AnyKind {
 	}
 	k, err := kinds.NewKind(d)
 	require.NoError(t, err)
-	return kindOf{k}
+	return k
 }
 
 func TestKindIsAddedAndRemoved(t *testing.T) {
@@ -121,7 +117,7 @@ func TestTwoKindsOfOneNameChangeNothing(t *testing.T) {
 		})
 	}
 	assert.PanicsWithValue(t, `httpapi: got the kinds Lease (leases) and Other (leases) in the group "coordination.k8s.io", want kinds whose names and plurals differ`, func() {
-		httpapi.New(s.st, httpapi.Options{Kinds: []store.AnyKind{widgetKind(t, func(d *kinds.Descriptor) {
+		httpapi.New(s.st, httpapi.Options{Kinds: []kind.Kind{widgetKind(t, func(d *kinds.Descriptor) {
 			d.Group, d.Name, d.Plural = "coordination.k8s.io", "Other", "leases"
 		})}})
 	})
@@ -233,13 +229,13 @@ func TestKindsChangeDuringRequests(t *testing.T) {
 
 // The answers are those of kube-apiserver 1.36.3 for selfsubjectaccessreviews, componentstatuses and namespaces.
 func TestVerbsThatAKindDoesNotHave(t *testing.T) {
-	named := func(name string, clusterScoped bool, verbs ...string) store.AnyKind {
+	named := func(name string, clusterScoped bool, verbs ...string) kind.Kind {
 		return widgetKind(t, func(d *kinds.Descriptor) {
 			d.Name, d.Native, d.ClusterScoped, d.Verbs, d.Categories = name, true, clusterScoped, verbs, []string{"all"}
 			d.PrepareForCreate = func(_ context.Context, o kinds.Object) { o.(*widget).Spec.Size = 7 }
 		})
 	}
-	s := newServerWith(t, store.Options{}, httpapi.Options{Kinds: []store.AnyKind{
+	s := newServerWith(t, store.Options{}, httpapi.Options{Kinds: []kind.Kind{
 		named("Review", true, "create"), named("LocalReview", false, "create"), named("Fact", true, "get", "list"),
 		named("Place", true, "create", "delete", "get", "list", "patch", "update", "watch"),
 	}})
@@ -281,7 +277,7 @@ func keysOf(m any) (keys []string) {
 
 // Every way to create an object prepares it, and only counted updates have a generation.
 func TestPrepareForCreateAndCounts(t *testing.T) {
-	s := newServerWith(t, store.Options{}, httpapi.Options{Kinds: []store.AnyKind{widgetKind(t, func(d *kinds.Descriptor) {
+	s := newServerWith(t, store.Options{}, httpapi.Options{Kinds: []kind.Kind{widgetKind(t, func(d *kinds.Descriptor) {
 		d.Native, d.CreateOnUpdate, d.UnconditionalUpdate = true, true, true
 		d.PrepareForCreate = func(_ context.Context, o kinds.Object) { o.(*widget).Spec.Size = 7 }
 		d.Counts = func(o, old kinds.Object) bool { return o.(*widget).Spec != old.(*widget).Spec }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/kubecoord/kubecoord/httpapi"
 	"github.com/kubecoord/kubecoord/store"
+	"github.com/kubecoord/kubecoord/store/kind"
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
@@ -60,7 +61,7 @@ func engineDescriptor() store.Descriptor[engine] {
 }
 
 func newEngineServer(t testing.TB) *server {
-	return newServerWith(t, store.Options{}, httpapi.Options{Kinds: []store.AnyKind{newEngineKind()}})
+	return newServerWith(t, store.Options{}, httpapi.Options{Kinds: []kind.Kind{newEngineKind()}})
 }
 
 const (
@@ -132,7 +133,7 @@ func TestStatusIsServedInAllVersions(t *testing.T) {
 }
 
 func TestInvalidRequestsForAStatus(t *testing.T) {
-	kinds := []store.AnyKind{newEngineKind(), store.MustKind(store.Descriptor[widget]{
+	kinds := []kind.Kind{newEngineKind(), store.MustKind(store.Descriptor[widget]{
 		Group: "example.com", Name: "Widget", Plural: "widgets", Versions: []store.Version[widget]{{Name: "v1"}},
 	})}
 	s := newServerWith(t, store.Options{}, httpapi.Options{Kinds: kinds})
@@ -212,7 +213,7 @@ func TestStatusIsShownAsATable(t *testing.T) {
 func TestAuthorizersGetTheSubresource(t *testing.T) {
 	asked := make(chan httpapi.Attributes, 1)
 	s := newServerWith(t, store.Options{}, httpapi.Options{
-		Kinds:     []store.AnyKind{newEngineKind()},
+		Kinds:     []kind.Kind{newEngineKind()},
 		Authorize: func(a httpapi.Attributes) (bool, string) { asked <- a; return false, "" },
 	})
 	a := s.do(t, "PATCH", engines+"/a/status", `{}`, "Content-Type", merge)

@@ -15,6 +15,7 @@ import (
 	"github.com/kubecoord/kubecoord/internal/kinds"
 	"github.com/kubecoord/kubecoord/store"
 	"github.com/kubecoord/kubecoord/store/field"
+	"github.com/kubecoord/kubecoord/store/kind"
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
@@ -112,7 +113,7 @@ func newFleetServer(t testing.TB, change ...func(*httpapi.Options)) *server {
 		},
 	})
 	require.NoError(t, err)
-	opts := httpapi.Options{Kinds: []store.AnyKind{kindOf{k}}}
+	opts := httpapi.Options{Kinds: []kind.Kind{k}}
 	for _, f := range change {
 		f(&opts)
 	}

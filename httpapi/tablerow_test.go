@@ -10,11 +10,12 @@ import (
 	"github.com/kubecoord/kubecoord/httpapi"
 	"github.com/kubecoord/kubecoord/internal/kinds"
 	"github.com/kubecoord/kubecoord/store"
+	"github.com/kubecoord/kubecoord/store/kind"
 )
 
 // A kind may write rows as a whole: with more cells than columns, and with conditions.
 func TestTableRowsOfAKindThatWritesThemAsAWhole(t *testing.T) {
-	kind, err := kinds.NewKind(kinds.Descriptor{
+	k, err := kinds.NewKind(kinds.Descriptor{
 		Group: "example.com", Name: "Task",
 		New:      func() kinds.Object { return &store.Unstructured{} },
 		Versions: []kinds.Version{{Name: "v1"}},
@@ -30,7 +31,7 @@ func TestTableRowsOfAKindThatWritesThemAsAWhole(t *testing.T) {
 		},
 	})
 	require.NoError(t, err)
-	s := newServerWith(t, store.Options{}, httpapi.Options{Kinds: []store.AnyKind{kindOf{kind}}})
+	s := newServerWith(t, store.Options{}, httpapi.Options{Kinds: []kind.Kind{k}})
 	const tasks = "/apis/example.com/v1/namespaces/default/tasks"
 	for _, name := range []string{"done", "open"} {
 		w := s.do(t, "POST", tasks, `{"apiVersion":"example.com/v1","kind":"Task","metadata":{"name":"`+name+`"}}`)

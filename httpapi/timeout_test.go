@@ -21,6 +21,7 @@ import (
 	"github.com/kubecoord/kubecoord/store"
 	"github.com/kubecoord/kubecoord/store/clock"
 	"github.com/kubecoord/kubecoord/store/field"
+	"github.com/kubecoord/kubecoord/store/kind"
 )
 
 const timedOutText = "Timeout: request did not complete within the allotted timeout"
@@ -91,11 +92,6 @@ func TestRequestWithASlowBodyEnds(t *testing.T) {
 	}
 }
 
-// registered is a kind that was not made by package store.
-type registered struct{ *kinds.Kind }
-
-func (r registered) Registered() *kinds.Kind { return r.Kind }
-
 const boxes = "/apis/box.k8s.io/v1/namespaces/default/boxes"
 
 func TestRequestWithASlowValidationEnds(t *testing.T) {
@@ -121,7 +117,7 @@ func TestRequestWithASlowValidationEnds(t *testing.T) {
 					}}},
 				})
 				require.NoError(t, err)
-				s := newServerWith(t, store.Options{}, httpapi.Options{Kinds: []store.AnyKind{registered{k}}})
+				s := newServerWith(t, store.Options{}, httpapi.Options{Kinds: []kind.Kind{k}})
 				defer close(end)
 				body := `{"apiVersion":"box.k8s.io/v1","kind":"Box","metadata":{"name":"old"}}`
 				s.must(t, "POST", boxes, body)

@@ -19,6 +19,7 @@ import (
 	"github.com/kubecoord/kubecoord/httpapi"
 	"github.com/kubecoord/kubecoord/store"
 	"github.com/kubecoord/kubecoord/store/clock"
+	"github.com/kubecoord/kubecoord/store/kind"
 )
 
 // seededServer returns a server whose answers depend on the requests alone.
@@ -138,7 +139,7 @@ func TestPanicOfAUsersFunctionEndsOneRequest(t *testing.T) {
 			panic("no such engine")
 		}
 	}
-	s := newServerWith(t, store.Options{}, httpapi.Options{Kinds: []store.AnyKind{store.MustKind(d)}})
+	s := newServerWith(t, store.Options{}, httpapi.Options{Kinds: []kind.Kind{store.MustKind(d)}})
 	path := "/apis/" + d.Group + "/v1/namespaces/default/" + d.Plural
 	create := func(name string) (*http.Response, error) {
 		body := `{"apiVersion":"` + d.Group + `/v1","kind":"` + d.Name + `","metadata":{"name":"` + name + `"}}`

@@ -11,6 +11,7 @@ import (
 
 	"github.com/kubecoord/kubecoord/httpapi"
 	"github.com/kubecoord/kubecoord/store"
+	"github.com/kubecoord/kubecoord/store/kind"
 )
 
 // The expected answers are from apiextensions-apiserver 0.37.2, for a custom resource
@@ -24,11 +25,11 @@ const (
 func newBlobServer(t testing.TB) *server { return newBlobServerWith(t, store.Options{}) }
 
 func newBlobServerWith(t testing.TB, options store.Options) *server {
-	kind := store.MustKind(store.Descriptor[store.Unstructured]{
+	k := store.MustKind(store.Descriptor[store.Unstructured]{
 		Group: "example.com", Name: "Blob", Status: true,
 		Versions: []store.Version[store.Unstructured]{{Name: "v1"}, {Name: "v1beta1"}},
 	})
-	return newServerWith(t, options, httpapi.Options{Kinds: []store.AnyKind{kind}})
+	return newServerWith(t, options, httpapi.Options{Kinds: []kind.Kind{k}})
 }
 
 // aBlob returns a body with these members.
@@ -214,7 +215,7 @@ func TestOpenAPIOfUnstructuredObjects(t *testing.T) {
 }
 
 func TestOpenAPIDescribesEachKindOfOneGoType(t *testing.T) {
-	var kinds []store.AnyKind
+	var kinds []kind.Kind
 	for _, name := range []string{"Blob", "Glob"} {
 		kinds = append(kinds, store.MustKind(store.Descriptor[store.Unstructured]{
 			Group: "example.com", Name: name, Versions: []store.Version[store.Unstructured]{{Name: "v1"}},

@@ -46,7 +46,7 @@ func (c *call) readNew() (o kinds.Object, opts kinds.WriteOptions, err error) {
 	if c.endpoint.Kind == c.resource().Kind {
 		like = c.resource().Newest()
 	}
-	o, err = c.served.scheme.DecodeBody(c.endpoint.Target, data, f, validation(opts.FieldValidation), like, c.warn)
+	o, err = c.served.scheme.DecodeBody(c.context(), c.endpoint.Target, data, f, validation(opts.FieldValidation), like, c.warn)
 	return o, opts, err
 }
 
@@ -72,7 +72,7 @@ func (c *call) update() error {
 	if c.endpoint.Kind == c.resource().Kind {
 		live = c.resource().Peek(c.namespace, c.name).Stored()
 	}
-	o, err := c.served.scheme.DecodeBody(c.endpoint.Target, data, f, validation(opts.FieldValidation), live, c.warn)
+	o, err := c.served.scheme.DecodeBody(c.context(), c.endpoint.Target, data, f, validation(opts.FieldValidation), live, c.warn)
 	if err != nil {
 		return err
 	}

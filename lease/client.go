@@ -140,7 +140,7 @@ func (c *Contender) isMissing(err error) bool {
 		return true
 	}
 	d := e.Status.Details
-	return d != nil && d.Kind == Kind().Registered().Info().Plural && d.Name == c.opts.Name
+	return d != nil && d.Kind == Kind().Info().Plural && d.Name == c.opts.Name
 }
 
 // isRace reports whether a write failed because another one came first.

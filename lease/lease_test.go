@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/kubecoord/kubecoord/internal/kinds"
 	"github.com/kubecoord/kubecoord/internal/registry"
 	"github.com/kubecoord/kubecoord/store"
 	"github.com/kubecoord/kubecoord/store/meta"
@@ -39,7 +40,7 @@ func TestKindReturnsTheSamePointer(t *testing.T) { assert.Same(t, Kind(), Kind()
 
 // As in discovery, OpenAPI and the keys of a real server.
 func TestKindIsThatOfARealServer(t *testing.T) {
-	info := Kind().Registered().Info()
+	info, all := Kind().Info(), kinds.Of(Kind()).Columns(0)
 	assert.Equal(t, []string{"coordination.k8s.io", "Lease", "leases", "lease", "leases"},
 		[]string{info.Group, info.Kind, info.Plural, info.Singular, info.StoragePrefix})
 	assert.True(t, info.Native)
@@ -49,20 +50,22 @@ func TestKindIsThatOfARealServer(t *testing.T) {
 		versions = append(versions, v.Name, v.Deprecated)
 	}
 	assert.Equal(t, []string{"v1", ""}, versions)
-	for _, c := range info.Columns[1 : len(info.Columns)-1] {
+	for _, c := range all[1 : len(all)-1] {
 		columns = append(columns, c.Name, c.Type, c.Description)
 	}
 	assert.Equal(t, []string{"Holder", "string", "Identity of the holder, empty where there is none."}, columns)
 }
 
 func TestHolderColumn(t *testing.T) {
-	r := registry.New(registry.Options{}).Resource(Kind().Registered())
-	assert.Equal(t, "Holder", r.Info().Columns[1].Name)
+	r := registry.New(registry.Options{}).Resource(kinds.Of(Kind()))
+	assert.Equal(t, "Holder", r.Columns(0)[1].Name)
 	for name, holder := range map[string]*string{"": nil, "a": new("a")} {
 		l := &Lease{ObjectMeta: meta.ObjectMeta{Namespace: "ns", GenerateName: "l-"}, Spec: LeaseSpec{HolderIdentity: holder}}
 		it, err := r.Create(t.Context(), l, registry.Request{Namespace: "ns"})
 		require.NoError(t, err)
-		assert.Equal(t, name, it.Cells(0, time.Time{})[1])
+		cells, err := it.Cells(t.Context(), 0, time.Time{})
+		require.NoError(t, err)
+		assert.Equal(t, name, cells[1])
 	}
 }
 

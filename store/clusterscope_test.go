@@ -9,6 +9,7 @@ import (
 
 	"github.com/kubecoord/kubecoord/store"
 	"github.com/kubecoord/kubecoord/store/fixture"
+	"github.com/kubecoord/kubecoord/store/kind"
 	"github.com/kubecoord/kubecoord/watch"
 )
 
@@ -104,7 +105,7 @@ func TestErrorsOfClusterScopedObjectsNameTheirKey(t *testing.T) {
 }
 
 func TestFixturesOfClusterScopedObjects(t *testing.T) {
-	st, kinds := newStore(t), []store.AnyKind{newClusterKind()}
+	st, kinds := newStore(t), []kind.Kind{newClusterKind()}
 	load := func(text string) error {
 		return fixture.Load(t.Context(), st, fixture.Options{Kinds: kinds}, fixture.Stream("engines.yaml", strings.NewReader(text)))
 	}

@@ -40,7 +40,7 @@ func (c *Collection[T]) Create(ctx context.Context, obj *T, opts CreateOptions) 
 	if err := c.check(req, "CreateOptions"); err != nil {
 		return nil, err
 	}
-	o, err := c.r.Own(o, nil)
+	o, err := c.r.Own(ctx, o, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -64,7 +64,7 @@ func (c *Collection[T]) Update(ctx context.Context, obj *T, opts UpdateOptions) 
 	req := c.request(opts.DryRun, opts.FieldManager)
 	req.Namespace, req.Name, req.UID = c.namespace(m), m.Name, m.UID
 	return c.update(ctx, req, "UpdateOptions", registry.Replacement(func(current *registry.Item) (kinds.Object, error) {
-		return c.r.Own(o, current.Stored())
+		return c.r.Own(ctx, o, current.Stored())
 	}))
 }
 
@@ -82,7 +82,7 @@ func (c *Collection[T]) Modify(ctx context.Context, namespace, name string, chan
 		if err := cmp.Or(change(obj), ctx.Err()); err != nil {
 			return nil, err
 		}
-		return c.r.Own(c.r.Given(obj), current.Stored())
+		return c.r.Own(ctx, c.r.Given(obj), current.Stored())
 	}))
 }
 

@@ -8,10 +8,12 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/kubecoord/kubecoord/internal/kinds"
 	"github.com/kubecoord/kubecoord/internal/registry"
 	"github.com/kubecoord/kubecoord/lease"
 	"github.com/kubecoord/kubecoord/store"
 	"github.com/kubecoord/kubecoord/store/clock"
+	"github.com/kubecoord/kubecoord/store/kind"
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
@@ -140,6 +142,6 @@ func assertStatus(t testing.TB, err error, code int32, reason meta.Reason, text 
 }
 
 // resourceOf returns the untyped collection of a kind.
-func resourceOf(st *store.Store, kind store.AnyKind) *registry.Resource {
-	return st.Registry().Resource(kind.Registered())
+func resourceOf(st *store.Store, kind kind.Kind) *registry.Resource {
+	return st.Registry().Resource(kinds.Of(kind))
 }

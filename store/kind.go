@@ -7,27 +7,13 @@ import (
 
 	"github.com/kubecoord/kubecoord/internal/kinds"
 	"github.com/kubecoord/kubecoord/store/field"
+	"github.com/kubecoord/kubecoord/store/kind"
 	"github.com/kubecoord/kubecoord/store/schema"
 )
 
 // Kind is one kind of object, ready for use. It never changes; any number of stores may share it.
 type Kind[T any] struct {
-	untyped
-}
-
-// untyped is a Kind without its type. A program without a Store, such as a client over HTTP, does not link Collection
-// for its method.
-type untyped struct {
-	kind *kinds.Kind
-}
-
-// Registered returns the untyped kind, for the packages of this module.
-func (k *untyped) Registered() *kinds.Kind { return k.kind }
-
-// AnyKind is a Kind of any type. Only *Kind implements it.
-type AnyKind interface {
-	// Registered returns the untyped kind, for the packages of this module.
-	Registered() *kinds.Kind
+	kind.Kind
 }
 
 // NewKind checks a descriptor and makes it a Kind. The error names the member that is wrong and the expected value.
@@ -40,7 +26,7 @@ func NewKind[T any](d Descriptor[T]) (*Kind[T], error) {
 	if err != nil {
 		return nil, fmt.Errorf("store: %w", err)
 	}
-	return &Kind[T]{untyped{k}}, nil
+	return &Kind[T]{k}, nil
 }
 
 // MustKind is like NewKind, but panics with the error.
@@ -54,22 +40,22 @@ func MustKind[T any](d Descriptor[T]) *Kind[T] {
 
 // As returns a kind of another package, such as one of store/kube, as a Kind of its type. The error is for a kind whose stored
 // objects are not of type T.
-func As[T any](k AnyKind) (*Kind[T], error) {
-	kind := k.Registered()
-	if o := kind.New(kind.OwnVersion()); as[T](o) == nil {
+func As[T any](k kind.Kind) (*Kind[T], error) {
+	untyped := kinds.Of(k)
+	if o := untyped.New(untyped.OwnVersion()); as[T](o) == nil {
 		var have any = o
 		if b, ok := o.(interface{ Value() any }); ok {
 			have = b.Value()
 		}
-		return nil, fmt.Errorf("store: kind %s: got objects of type %T, want %T", kind.Info().Kind, have, (*T)(nil))
+		return nil, fmt.Errorf("store: kind %s: got objects of type %T, want %T", k.Info().Kind, have, (*T)(nil))
 	}
-	return &Kind[T]{untyped{kind}}, nil
+	return &Kind[T]{k.Untyped()}, nil
 }
 
 // In returns the collection of the kind in a store. It panics if the store already has a different Kind of the same
 // group and plural, and if Open opened the store without the kind.
 func (k *Kind[T]) In(st *Store) *Collection[T] {
-	return &Collection[T]{r: st.r.Resource(k.kind)}
+	return &Collection[T]{r: st.r.Resource(kinds.Of(k))}
 }
 
 // Descriptor describes one kind of object: everything that the store and the HTTP API need to know. Only Name and
@@ -291,8 +277,8 @@ func (v Version[T]) erase(validate func(obj, old *T) field.Errors) kinds.Version
 		e.Validate = func(o, old kinds.Object) field.Errors { return validate(as[T](o), as[T](old)) }
 	}
 	if v.Form.newWire != nil {
-		e.ToWire = func(o kinds.Object) kinds.Object { return v.Form.to(as[T](o)) }
-		e.FromWire = func(o kinds.Object) kinds.Object { return any(v.Form.from(o)).(kinds.Object) }
+		e.Convert = kinds.ConvertBy(func(o kinds.Object) kinds.Object { return v.Form.to(as[T](o)) },
+			func(o kinds.Object) kinds.Object { return any(v.Form.from(o)).(kinds.Object) })
 	}
 	return e
 }

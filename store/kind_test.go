@@ -14,6 +14,7 @@ import (
 	"github.com/kubecoord/kubecoord/store"
 	"github.com/kubecoord/kubecoord/store/field"
 	"github.com/kubecoord/kubecoord/store/fixture"
+	"github.com/kubecoord/kubecoord/store/kind"
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
@@ -93,14 +94,15 @@ func newWidget(path, color string) *widget {
 }
 
 func TestKindHasTheNamesOfItsDescriptor(t *testing.T) {
-	info := resourceOf(newStore(t), newWidgetKind()).Info()
+	r := resourceOf(newStore(t), newWidgetKind())
+	info, columns := r.Info(), r.Columns(0)
 	assert.Equal(t, "example.com/widgets", info.StoragePrefix)
 	assert.Equal(t, "widget", info.Singular, "the singular is the name in lower case")
-	assert.Equal(t, []kinds.VersionInfo{{Name: "v1"}, {Name: "v2", Deprecated: "use v1"}}, info.Versions)
+	assert.Equal(t, []kind.VersionInfo{{Name: "v1"}, {Name: "v2", Deprecated: "use v1"}}, info.Versions)
 	assert.Equal(t, []string{"metadata.name", "metadata.namespace", "spec.color"}, info.SelectableFields)
-	require.Len(t, info.Columns, 2)
-	assert.Equal(t, "Name", info.Columns[0].Name)
-	assert.Equal(t, "Age", info.Columns[1].Name)
+	require.Len(t, columns, 2)
+	assert.Equal(t, "Name", columns[0].Name)
+	assert.Equal(t, "Age", columns[1].Name)
 	assert.False(t, info.CreateOnUpdate)
 }
 
@@ -129,7 +131,7 @@ func TestKindHasEveryMemberOfItsDescriptor(t *testing.T) {
 	assert.True(t, info.Native)
 	assert.True(t, info.CreateOnUpdate)
 	var columns []kinds.ColumnInfo
-	for _, c := range info.Columns {
+	for _, c := range resourceOf(st, kind).Columns(0) {
 		columns = append(columns, c.ColumnInfo)
 	}
 	assert.Equal(t, []kinds.ColumnInfo{
@@ -153,10 +155,10 @@ func TestKindHasEveryMemberOfItsDescriptor(t *testing.T) {
 }
 
 func TestAsTakesOnlyTheTypeOfTheObjects(t *testing.T) {
-	var anyKind store.AnyKind = newBlobKind()
+	var anyKind kind.Kind = newBlobKind()
 	k, err := store.As[store.Unstructured](anyKind)
 	require.NoError(t, err)
-	assert.Same(t, anyKind.Registered(), k.Registered())
+	assert.Same(t, kinds.Of(anyKind), kinds.Of(k))
 	_, err = store.As[widget](anyKind)
 	assert.EqualError(t, err, "store: kind Blob: got objects of type *store.Unstructured, want *store_test.widget")
 }
@@ -201,10 +203,14 @@ func TestVersionHasRulesOfItsOwn(t *testing.T) {
 	st := newStore(t)
 	r := resourceOf(st, newWidgetKind())
 	v2 := &widgetV2{TypeMeta: meta.TypeMeta{Kind: "Widget"}, ObjectMeta: objectMeta("ns/a"), Spec: widgetSpecV2{"pink"}}
-	it, err := r.Create(t.Context(), r.FromWire(1, v2), registry.Request{Namespace: "ns", Version: 1})
+	sent, err := r.FromWire(t.Context(), 1, v2)
+	require.NoError(t, err)
+	it, err := r.Create(t.Context(), sent, registry.Request{Namespace: "ns", Version: 1})
 	require.NoError(t, err, "v2 has nothing against pink")
-	assert.Equal(t, "pink", it.Wire(0).(*widget).Spec.Color)
-	shown := it.Wire(1).(*widgetV2)
+	assert.Equal(t, "pink", it.Wire().(*widget).Spec.Color)
+	o, err := it.WireIn(t.Context(), 1)
+	require.NoError(t, err)
+	shown := o.(*widgetV2)
 	assert.Equal(t, "pink", shown.Spec.Paint)
 	assert.Equal(t, meta.TypeMeta{Kind: "Widget", APIVersion: "example.com/v2"}, shown.TypeMeta)
 	assert.IsType(t, &widgetV2{}, r.New(1))
@@ -230,24 +236,25 @@ func TestKindDoesNotChangeWithItsDescriptor(t *testing.T) {
 	kind := store.MustKind(d)
 	want := resourceOf(newStore(t), kind).Info()
 	d.ShortNames[0], d.Versions[0].Name, d.Columns[0].Name, d.SelectableFields[0].Path = "x", "x", "x", "x"
-	got := resourceOf(newStore(t), kind).Info()
+	r := resourceOf(newStore(t), kind)
+	got := r.Info()
 	assert.Equal(t, []string{"wd"}, got.ShortNames)
 	assert.Equal(t, want.Versions, got.Versions)
 	assert.Equal(t, want.SelectableFields, got.SelectableFields)
-	assert.Equal(t, "Name", got.Columns[0].Name)
+	assert.Equal(t, "Name", r.Columns(0)[0].Name)
 }
 
 func TestStoreTakesOneKindForEachName(t *testing.T) {
-	st, kind := newStore(t), newWidgetKind()
-	kind.In(st)
-	assert.NotPanics(t, func() { kind.In(st); kind.In(newStore(t)) }, "a kind may be in many stores")
+	st, widgets := newStore(t), newWidgetKind()
+	widgets.In(st)
+	assert.NotPanics(t, func() { widgets.In(st); widgets.In(newStore(t)) }, "a kind may be in many stores")
 	assert.PanicsWithValue(t, "store: two kinds for widgets.example.com", func() { newWidgetKind().In(st) })
 	other := newWidgetKind()
 	assert.Zero(t, st.Len(other))
 	changes, complete := st.History(other)
 	assert.Empty(t, changes)
 	assert.False(t, complete)
-	assert.EqualError(t, fixture.Dump(io.Discard, st, fixture.DumpOptions{Kinds: []store.AnyKind{other}}), "fixture: store: two kinds for widgets.example.com")
+	assert.EqualError(t, fixture.Dump(io.Discard, st, fixture.DumpOptions{Kinds: []kind.Kind{other}}), "fixture: store: two kinds for widgets.example.com")
 }
 
 // refusal returns the error of a descriptor, which MustKind panics with.
@@ -380,7 +387,7 @@ func TestItemHandsOutCopies(t *testing.T) {
 	it, err := r.Create(t.Context(), w, registry.Request{Namespace: "ns"})
 	require.NoError(t, err)
 	it.Metadata().Labels["k"] = "spoiled"
-	it.Wire(0).GetObjectMeta().Labels["k"] = "spoiled"
+	it.Wire().GetObjectMeta().Labels["k"] = "spoiled"
 	assert.Equal(t, "v", it.Metadata().Labels["k"])
 }
 
@@ -421,10 +428,14 @@ func TestCellsOfATable(t *testing.T) {
 		"eight years and days":    {8*365*24*time.Hour + 10*24*time.Hour, "8y"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			assert.Equal(t, []any{"a", row.want}, it.Cells(0, created.Add(row.age)))
+			cells, err := it.Cells(t.Context(), 0, created.Add(row.age))
+			require.NoError(t, err)
+			assert.Equal(t, []any{"a", row.want}, cells)
 		})
 	}
-	assert.Equal(t, []any{"", "<unknown>"}, r.Empty("1", nil).Cells(0, created))
+	cells, err := r.Empty("1", nil).Cells(t.Context(), 0, created)
+	require.NoError(t, err)
+	assert.Equal(t, []any{"", "<unknown>"}, cells)
 }
 
 func TestNameRules(t *testing.T) {

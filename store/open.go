@@ -6,6 +6,7 @@ import (
 	"github.com/kubecoord/kubecoord/internal/kinds"
 	"github.com/kubecoord/kubecoord/internal/registry"
 	"github.com/kubecoord/kubecoord/store/backend"
+	"github.com/kubecoord/kubecoord/store/kind"
 )
 
 // Open returns a store whose objects a Backend keeps, after it has read the present state. The store has a copy of all
@@ -16,10 +17,10 @@ import (
 // and clock.
 //
 // If ctx ends first, the error is the one of ctx. Otherwise it is an error of the options, or of Backend.Follow.
-func Open(ctx context.Context, opts Options, b backend.Backend, all ...AnyKind) (*Store, error) {
+func Open(ctx context.Context, opts Options, b backend.Backend, all ...kind.Kind) (*Store, error) {
 	registered := make([]*kinds.Kind, len(all))
 	for i, k := range all {
-		registered[i] = k.Registered()
+		registered[i] = kinds.Of(k)
 	}
 	r, err := registry.Open(registry.Options(opts), b, registered...)
 	if err != nil {
@@ -31,7 +32,3 @@ func Open(ctx context.Context, opts Options, b backend.Backend, all ...AnyKind) 
 	}
 	return Of(r), nil
 }
-
-// StoragePrefix returns Descriptor.StoragePrefix of a kind, or its default. The keys of the objects in a Backend begin with it
-// and a slash.
-func StoragePrefix(k AnyKind) string { return k.Registered().Info().StoragePrefix }

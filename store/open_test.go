@@ -14,7 +14,6 @@ import (
 	testengine "github.com/kubecoord/kubecoord/internal/test/engine"
 	"github.com/kubecoord/kubecoord/lease"
 	"github.com/kubecoord/kubecoord/store"
-	"github.com/kubecoord/kubecoord/store/meta"
 )
 
 func TestOpenReturnsWhenThePresentStateIsRead(t *testing.T) {
@@ -62,14 +61,4 @@ func TestOpenEndsWhatItBegan(t *testing.T) {
 			})
 		})
 	}
-}
-
-func TestStoragePrefixIsTheBeginningOfKeys(t *testing.T) {
-	e := testengine.New(1000)
-	st, err := store.Open(t.Context(), store.Options{}, e, endpoints.Kind())
-	require.NoError(t, err)
-	defer st.Close()
-	_, err = endpoints.In(st).Create(t.Context(), &endpoints.Endpoints{ObjectMeta: meta.ObjectMeta{Namespace: "ns", Name: "a"}}, store.CreateOptions{})
-	require.NoError(t, err)
-	assert.NotNil(t, e.Value(store.StoragePrefix(endpoints.Kind())+"/ns/a"))
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/kubecoord/kubecoord/internal/registry"
 	"github.com/kubecoord/kubecoord/store"
 	"github.com/kubecoord/kubecoord/store/fixture"
+	"github.com/kubecoord/kubecoord/store/kind"
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
@@ -213,10 +214,10 @@ kind: Engine
 metadata: {name: b, namespace: ns}
 status: {turns: 5}
 `
-	st, kind := newStore(t), newEngineKind(true)
-	require.NoError(t, fixture.Load(t.Context(), st, fixture.Options{Kinds: []store.AnyKind{kind}}, fixture.Stream("engines.yaml", strings.NewReader(file))))
+	st, k := newStore(t), newEngineKind(true)
+	require.NoError(t, fixture.Load(t.Context(), st, fixture.Options{Kinds: []kind.Kind{k}}, fixture.Stream("engines.yaml", strings.NewReader(file))))
 	for name, want := range map[string]shown{"a": {0, 3, 4, "1001"}, "b": {0, 5, 1, "1002"}} {
-		e, err := kind.In(st).Get(t.Context(), "ns", name)
+		e, err := k.In(st).Get(t.Context(), "ns", name)
 		require.NoError(t, err)
 		assert.Equal(t, want, e.shown())
 	}
@@ -236,9 +237,9 @@ func TestFinalizersWithoutADomainAreWarnedAbout(t *testing.T) {
 	}
 	assert.Equal(t, want, warnings)
 	_, _, err = r.Update(t.Context(), req, registry.Replacement(func(current *registry.Item) (kinds.Object, error) {
-		e := current.Wire(0).(*engine)
+		e := current.Wire().(*engine)
 		e.Spec.Speed = 2
-		return r.FromWire(0, e), nil
+		return r.FromWire(t.Context(), 0, e)
 	}))
 	require.NoError(t, err)
 	assert.Equal(t, want, warnings, "they are told once")

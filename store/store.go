@@ -4,8 +4,10 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/kubecoord/kubecoord/internal/kinds"
 	"github.com/kubecoord/kubecoord/internal/registry"
 	"github.com/kubecoord/kubecoord/store/clock"
+	"github.com/kubecoord/kubecoord/store/kind"
 	"github.com/kubecoord/kubecoord/store/meta"
 	"github.com/kubecoord/kubecoord/watch"
 )
@@ -90,7 +92,7 @@ func (st *Store) Advance(version uint64) error { return st.r.Restore(nil, versio
 
 // Len returns how many objects of a kind the store has. It is 0 for a kind that the store does not have, such as one that
 // another has replaced.
-func (st *Store) Len(kind AnyKind) int { return st.r.Len(kind.Registered()) }
+func (st *Store) Len(kind kind.Kind) int { return st.r.Len(kinds.Of(kind)) }
 
 // Size returns the bytes of all objects, as Options.Quota counts them. It is 0 for a store on a Backend.
 func (st *Store) Size() int64 { return st.r.Size() }
@@ -109,14 +111,14 @@ type Change struct {
 
 // History returns the changes of a kind that the store still has, the oldest first. complete reports whether none is
 // missing. A kind that another has replaced has no history.
-func (st *Store) History(kind AnyKind) (changes []Change, complete bool) {
-	r, err := st.r.Find(kind.Registered())
+func (st *Store) History(kind kind.Kind) (changes []Change, complete bool) {
+	r, err := st.r.Find(kinds.Of(kind))
 	if err != nil {
 		return nil, false
 	}
 	past, complete := r.History()
 	for _, p := range past {
-		changes = append(changes, Change{p.Type, p.At, p.New.Namespace(), p.New.Name(), p.Version, p.New.Wire(0)})
+		changes = append(changes, Change{p.Type, p.At, p.New.Namespace(), p.New.Name(), p.Version, p.New.Wire()})
 	}
 	return changes, complete
 }

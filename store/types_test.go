@@ -18,6 +18,7 @@ import (
 
 	"github.com/kubecoord/kubecoord/httpapi"
 	"github.com/kubecoord/kubecoord/store"
+	"github.com/kubecoord/kubecoord/store/kind"
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
@@ -113,8 +114,8 @@ const gadgetSpecJSON = `{"count":-7,"counts":[1099511627776],"timeout":100000000
 	"any":{"z":[1,{"b":null}],"a":"<"},"anys":[1],"color":"red","colors":["blue","red"],"byName":{"x":"01ff"},"next":{"count":0,"target":0,"color":"blue"}}`
 
 // newSender returns a function that sends a request to an API of a store.
-func newSender(t *testing.T, st *store.Store, kind store.AnyKind) func(method, path, contentType, accept, body string) (int, string) {
-	api := httpapi.New(st, httpapi.Options{Kinds: []store.AnyKind{kind}})
+func newSender(t *testing.T, st *store.Store, k kind.Kind) func(method, path, contentType, accept, body string) (int, string) {
+	api := httpapi.New(st, httpapi.Options{Kinds: []kind.Kind{k}})
 	t.Cleanup(api.Close)
 	return func(method, path, contentType, accept, body string) (int, string) {
 		t.Helper()

@@ -11,6 +11,7 @@ import (
 	"github.com/kubecoord/kubecoord/store"
 	"github.com/kubecoord/kubecoord/store/field"
 	"github.com/kubecoord/kubecoord/store/fixture"
+	"github.com/kubecoord/kubecoord/store/kind"
 )
 
 func newBlobKind() *store.Kind[store.Unstructured] { return store.MustKind(blobDescriptor()) }
@@ -130,7 +131,7 @@ kind: List
 metadata:
   resourceVersion: ""
 `
-	st, kinds := newStore(t), []store.AnyKind{newBlobKind()}
+	st, kinds := newStore(t), []kind.Kind{newBlobKind()}
 	load := func(text string) error {
 		return fixture.Load(t.Context(), st, fixture.Options{Kinds: kinds}, fixture.Stream("blobs.yaml", strings.NewReader(text)))
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/kubecoord/kubecoord/httpapi"
 	"github.com/kubecoord/kubecoord/store"
 	"github.com/kubecoord/kubecoord/store/field"
+	"github.com/kubecoord/kubecoord/store/kind"
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
@@ -79,7 +80,7 @@ func newOpenKind() *store.Kind[store.Unstructured] {
 }
 
 func newAPI(st *store.Store) *httpapi.API {
-	return httpapi.New(st, httpapi.Options{Kinds: []store.AnyKind{newKind(), newOpenKind()}})
+	return httpapi.New(st, httpapi.Options{Kinds: []kind.Kind{newKind(), newOpenKind()}})
 }
 
 func main() {

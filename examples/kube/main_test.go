@@ -135,7 +135,7 @@ func TestFlagsChooseTheKinds(t *testing.T) {
 			api := apitest.New(t, apitest.Options{API: opts, Fixtures: f.Definitions()})
 			served := map[string]bool{}
 			for _, k := range api.Handler().Kinds() {
-				served[k.Registered().Info().Plural] = true
+				served[k.Info().Plural] = true
 			}
 			assert.Equal(t, []bool{row.pods, row.gadgets}, []bool{served["pods"], served["gadgets"]})
 			assert.True(t, served["customresourcedefinitions"])
@@ -167,7 +167,7 @@ func TestDefinitionsInTheGroupsOfBuiltInKindsHaveNoEffect(t *testing.T) {
 		api := apitest.New(t, opts)
 		served := map[string]bool{}
 		for _, k := range api.Handler().Kinds() {
-			info := k.Registered().Info()
+			info := k.Info()
 			served[info.Plural+"."+info.Group] = info.Native
 		}
 		native, exists := served["gadgets.example.com"]

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/kubecoord/kubecoord/internal/kinds"
+	"github.com/kubecoord/kubecoord/store/kind"
 )
 
 // Match chooses requests. All fields that are set must match.
@@ -40,7 +41,7 @@ func (m Match) Matches(r Request) bool {
 }
 
 // isNameOf reports whether a Match.Resource names a kind.
-func isNameOf(resource string, k *kinds.Info) bool {
+func isNameOf(resource string, k *kind.Info) bool {
 	name, group, qualified := strings.Cut(strings.ToLower(resource), ".")
 	return (name == k.Plural || name == k.Singular || name == strings.ToLower(k.Kind)) && (!qualified || group == k.Group)
 }
@@ -73,7 +74,7 @@ func (a *API) checkMatch(m Match) error {
 	var plurals []string
 	known, defines, subresource := false, false, m.Subresource == "" || m.Subresource == "status"
 	for _, kind := range a.api.Kinds() {
-		k := kind.Registered()
+		k := kinds.Of(kind)
 		plurals = append(plurals, k.Info().Plural)
 		known = known || isNameOf(m.Resource, k.Info())
 		defines = defines || k.DefinesKinds() // there may be other kinds later

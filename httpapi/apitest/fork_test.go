@@ -19,6 +19,7 @@ import (
 	"github.com/kubecoord/kubecoord/lease"
 	"github.com/kubecoord/kubecoord/store"
 	"github.com/kubecoord/kubecoord/store/fixture"
+	"github.com/kubecoord/kubecoord/store/kind"
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
@@ -158,11 +159,11 @@ func TestForkHasNoFaultsAndRequestsOfItsParent(t *testing.T) {
 }
 
 func TestForkHasTheOptionsOfItsParent(t *testing.T) {
-	kind := store.MustKind(store.Descriptor[widget]{Group: "example.com", Name: "Widget", Plural: "widgets", Versions: []store.Version[widget]{{Name: "v1"}}})
+	k := store.MustKind(store.Descriptor[widget]{Group: "example.com", Name: "Widget", Plural: "widgets", Versions: []store.Version[widget]{{Name: "v1"}}})
 	through := 0
 	parent := apitest.New(t, apitest.Options{
 		API: httpapi.Options{
-			Kinds:        []store.AnyKind{kind},
+			Kinds:        []kind.Kind{k},
 			Authenticate: httpapi.BearerTokens(map[string]httpapi.User{"s3cret": {Name: "alice"}}),
 			Middleware: func(next http.Handler) http.Handler {
 				return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

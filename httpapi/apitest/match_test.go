@@ -14,6 +14,7 @@ import (
 	"github.com/kubecoord/kubecoord/httpapi/apitest"
 	"github.com/kubecoord/kubecoord/lease"
 	"github.com/kubecoord/kubecoord/store"
+	"github.com/kubecoord/kubecoord/store/kind"
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
@@ -279,10 +280,10 @@ func clientOf(api *apitest.API) *http.Client { return &http.Client{Transport: ap
 
 // withEngines are the options of a server with a kind that has a status.
 func withEngines() apitest.Options {
-	kind := store.MustKind(store.Descriptor[store.Unstructured]{
+	engines := store.MustKind(store.Descriptor[store.Unstructured]{
 		Group: "example.com", Name: "Engine", Status: true, Versions: []store.Version[store.Unstructured]{{Name: "v1"}},
 	})
-	return apitest.Options{API: httpapi.Options{Kinds: []store.AnyKind{kind}}}
+	return apitest.Options{API: httpapi.Options{Kinds: []kind.Kind{engines}}}
 }
 
 func TestFaultsCanMatchOnlyTheStatus(t *testing.T) {

@@ -70,7 +70,7 @@ func (x *exchange) receive(r *http.Request) {
 	}
 	x.req = req
 	for _, kind := range x.api.api.Kinds() {
-		if k := kind.Registered().Info(); k.Group == a.Group && k.Plural == a.Resource {
+		if k := kind.Info(); k.Group == a.Group && k.Plural == a.Resource {
 			req.kind = k
 		}
 	}

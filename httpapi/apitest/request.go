@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/kubecoord/kubecoord/internal/kinds"
+	"github.com/kubecoord/kubecoord/store/kind"
 )
 
 // Request is a request that the server received, and its outcome so far.
@@ -36,7 +36,7 @@ type Request struct {
 	// Faults are the faults that hit the request, in their order.
 	Faults []*Fault
 
-	kind *kinds.Info // that Resource names, or nil
+	kind *kind.Info // that Resource names, or nil
 }
 
 // String returns the request in one line: the verb, the resource and the object, or the path, and the

@@ -14,6 +14,7 @@ import (
 	"github.com/kubecoord/kubecoord/internal/registry"
 	"github.com/kubecoord/kubecoord/store"
 	"github.com/kubecoord/kubecoord/store/clock"
+	"github.com/kubecoord/kubecoord/store/kind"
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
@@ -22,13 +23,13 @@ import (
 type Collection[T any] struct {
 	c      *Client
 	kind   *kinds.Kind
-	info   *kinds.Info
+	info   *kind.Info
 	status bool
 }
 
 // In returns the collection of a kind on the server of a Client.
 func In[T any](c *Client, k *store.Kind[T]) *Collection[T] {
-	return &Collection[T]{c: c, kind: k.Registered(), info: k.Registered().Info()}
+	return &Collection[T]{c: c, kind: kinds.Of(k), info: k.Info()}
 }
 
 // Clock returns clock.Real, as a server has a time of its own.

@@ -17,6 +17,7 @@ import (
 	"github.com/kubecoord/kubecoord/store"
 	"github.com/kubecoord/kubecoord/store/clock"
 	"github.com/kubecoord/kubecoord/store/field"
+	"github.com/kubecoord/kubecoord/store/kind"
 	"github.com/kubecoord/kubecoord/store/meta"
 	"github.com/kubecoord/kubecoord/watch"
 )
@@ -95,7 +96,7 @@ func newServer(t *testing.T, opts store.Options) server {
 	t.Helper()
 	st := store.New(opts)
 	s := server{st: st, jobs: jobKind(), things: thingKind()}
-	s.api = httpapi.New(st, httpapi.Options{Kinds: []store.AnyKind{s.jobs, s.things}})
+	s.api = httpapi.New(st, httpapi.Options{Kinds: []kind.Kind{s.jobs, s.things}})
 	t.Cleanup(func() { s.api.Close(); st.Close() })
 	return s
 }

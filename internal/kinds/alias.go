@@ -1,6 +1,7 @@
 package kinds
 
 import (
+	"context"
 	"slices"
 	"sync"
 
@@ -73,7 +74,10 @@ func (k *Kind) Shown(o Object) Object {
 	if k.own == 0 {
 		return o
 	}
-	o = k.Convert(o, 0, k.own)
+	o, err := k.Convert(context.Background(), o, 0, k.own, Remembered)
+	if err != nil {
+		panic(err) // cannot be: both forms are Go types
+	}
 	*o.GetTypeMeta() = meta.TypeMeta{}
 	return o
 }

@@ -1,9 +1,11 @@
 package kinds
 
+import "github.com/kubecoord/kubecoord/store/kind"
+
 // Endpoint is a kind in one version, as an API serves it. The kind's stores and APIs share it.
 type Endpoint struct {
 	Target
-	Info       *Info
+	Info       *kind.Info
 	APIVersion string // group and version, such as coordination.k8s.io/v1
 	// JSONHead and JSONListHead precede the cached bytes of an object and of list items.
 	JSONHead, JSONListHead string

@@ -2,6 +2,7 @@ package kinds
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"slices"
 
@@ -23,9 +24,7 @@ const (
 type form struct {
 	typ     *codec.Type
 	newWire func() Object
-	to      func(Object) Object // nil if all members keep their names
-	from    func(Object) Object
-	check   func(o Object, from, anew bool) error
+	convert Conversion // nil if all members keep their names
 }
 
 // Type returns the compiled type of the stored form.
@@ -64,26 +63,32 @@ func (k *Kind) versionOf(o Object) int {
 
 // received returns an object in the shape of one version, with defaults filled in, as the steps of a write get it: in the stored
 // form, or as it is if the kind KeepsVersion. It takes ownership of the object.
-func (k *Kind) received(version int, o Object) Object {
+func (k *Kind) received(ctx context.Context, version int, o Object) (Object, error) {
 	if !k.of.KeepsVersion || version == 0 {
-		return k.FromWire(version, o)
+		return k.FromWire(ctx, version, o)
 	}
 	*o.GetTypeMeta() = k.TypeMeta(version)
 	markManagersReset(o.GetObjectMeta())
 	k.form(version).typ.Default(o)
-	return o
+	return o, nil
+}
+
+// AsReceived returns a state of an object as the steps of a write in a version get it: in the stored form, or in the shape of the
+// version if the kind KeepsVersion. The object may be nil.
+func (k *Kind) AsReceived(ctx context.Context, version int, o Object) (Object, error) {
+	if o == nil || !k.of.KeepsVersion {
+		return o, nil
+	}
+	return k.Convert(ctx, o, 0, version, Remembered)
 }
 
 // Settle returns a valid object as a read from storage returns it: in the stored form, without the members that it does not have,
 // and with defaults, also in a status that a create has emptied (upstream: apiextensions-apiserver,
 // customresource_handler.go, crdConversionRESTOptionsGetter). It reports whether the object shows defaults that are not in storage.
 // It takes ownership of the object.
-func (k *Kind) Settle(o Object) (_ Object, filled bool, err error) {
-	if v := k.versionOf(o); v != 0 {
-		if err := k.checkWire(o, 0, true); err != nil {
-			return nil, false, err
-		}
-		o = k.Convert(o, v, 0)
+func (k *Kind) Settle(ctx context.Context, o Object) (_ Object, filled bool, err error) {
+	if o, err = k.Convert(ctx, o, 0, 0, Anew); err != nil {
+		return nil, false, err
 	}
 	*o.GetTypeMeta() = meta.TypeMeta{}
 	k.forms[0].prune(o)
@@ -95,16 +100,15 @@ func (k *Kind) Settle(o Object) (_ Object, filled bool, err error) {
 
 // FromWire turns an object in the shape of one version into the stored form,
 // with defaults filled in. It takes ownership of the object.
-func (k *Kind) FromWire(version int, o Object) Object {
+func (k *Kind) FromWire(ctx context.Context, version int, o Object) (_ Object, err error) {
 	*o.GetTypeMeta() = meta.TypeMeta{}
 	markManagersReset(o.GetObjectMeta())
 	f := k.form(version)
 	f.typ.Default(o)
-	if f.from != nil {
-		o = f.from(o)
+	if o, err = f.converted(ctx, o, true, Remembered); err == nil {
+		k.of.Default(o)
 	}
-	k.of.Default(o)
-	return o
+	return o, err
 }
 
 // Conform removes from an object in the stored form the members that only another version has, and fills in defaults. As
@@ -118,83 +122,84 @@ func (k *Kind) Conform(o Object) {
 }
 
 // Wire returns a deep copy of an object in the shape of a version, with kind and apiVersion.
-func (k *Kind) Wire(o Object, version int) Object {
+func (k *Kind) Wire(ctx context.Context, o Object, version int) (_ Object, err error) {
 	if k.form(version) == k.form(k.versionOf(o)) {
 		o = k.Copy(o)
-	} else {
-		o = k.Convert(o, 0, version)
+	} else if o, err = k.Convert(ctx, o, 0, version, Remembered); err != nil {
+		return nil, err
 	}
 	*o.GetTypeMeta() = k.TypeMeta(version)
-	return o
+	return o, nil
+}
+
+// Conversion converts an object of the stored form to the shape of a version, or back if toStored is set. It may change the object.
+type Conversion func(ctx context.Context, o Object, toStored bool, reuse Reuse) (Object, error)
+
+// Reuse says which results a Conversion may return that remembers results, such as one by a webhook.
+type Reuse bool
+
+// The kinds of Reuse.
+const (
+	// Remembered is the result of an earlier conversion, if there is one, as for a read from a watch cache.
+	Remembered Reuse = true
+	// Anew is the result of this conversion, as for a read from storage or of a body.
+	Anew Reuse = false
+)
+
+// ConvertBy returns the Conversion by two functions, which cannot fail.
+func ConvertBy(toWire, toStored func(Object) Object) Conversion {
+	return func(_ context.Context, o Object, back bool, _ Reuse) (Object, error) {
+		if back {
+			return toStored(o), nil
+		}
+		return toWire(o), nil
+	}
 }
 
 // Convert returns an object in the shape of one version in the shape of another. From 0, which stands for the stored form, it
 // also takes an object that is kept in the version of its request. The result may share memory with the object.
-func (k *Kind) Convert(o Object, from, to int) Object {
+func (k *Kind) Convert(ctx context.Context, o Object, from, to int, reuse Reuse) (_ Object, err error) {
 	if from == 0 {
 		from = k.versionOf(o)
 	}
 	f, t := k.form(from), k.form(to)
 	if f == t {
-		return o
+		return o, nil
 	}
-	o = f.typ.Copy(o).(Object)
-	if f.from != nil {
-		o = f.from(o)
+	if o, err = f.converted(ctx, f.typ.Copy(o).(Object), true, reuse); err == nil {
+		o, err = t.converted(ctx, o, false, reuse)
 	}
-	if t.to != nil {
-		o = t.to(o)
+	if err != nil {
+		return nil, err
 	}
 	if t.prune(o); k.of.KeepsVersion {
 		*o.GetTypeMeta() = k.TypeMeta(to)
 	}
-	return o
+	return o, nil
 }
 
-// CheckWire returns the error of the conversion of a stored object to the shape of a version.
-func (k *Kind) CheckWire(o Object, version int) error { return k.checkWire(o, version, false) }
-
-// CheckWireAnew is CheckWire for an object that was read from storage: no result of an earlier conversion is used.
-func (k *Kind) CheckWireAnew(o Object, version int) error { return k.checkWire(o, version, true) }
-
-// CheckUpdate returns the error of the conversions that an update makes of the state before it: to the version of the request, for
-// which the result of an earlier one will do, and back (upstream: apiserver, storage/etcd3, getStateFromObject).
-func (k *Kind) CheckUpdate(o Object, version int) error {
-	if err := k.CheckWire(o, version); err != nil || !k.MayFail(version) {
-		return err
+func (f *form) converted(ctx context.Context, o Object, toStored bool, reuse Reuse) (Object, error) {
+	if f.convert == nil {
+		return o, nil
 	}
-	return k.checkWire(k.Convert(o, 0, version), 0, true)
+	return f.convert(ctx, o, toStored, reuse)
 }
 
-// MayFail reports whether the conversion of a stored object to the shape of a version may fail.
-func (k *Kind) MayFail(version int) bool { return k.form(version).check != nil }
-
-func (k *Kind) checkWire(o Object, version int, anew bool) error {
-	from := k.versionOf(o)
-	if from == version {
-		return nil
-	}
-	if f := k.form(from); f.check != nil {
-		if err := f.check(o, true, anew); err != nil {
-			return err
-		}
-		o = k.Convert(o, from, 0)
-	}
-	if f := k.form(version); f.check != nil {
-		return f.check(o, false, anew)
-	}
-	return nil
+// Remembers reports whether results of conversions to a version may be remembered, so that Anew makes a difference.
+func (k *Kind) Remembers(version int) bool {
+	return k.of.KeepsVersion && k.form(version).convert != nil
 }
 
 // prune removes members that another version of an object has.
 func (f *form) prune(o Object) { _, _ = f.typ.Prune(o, false) } // fails only for metadata that was refused before
 
-// Append appends a stored object in the shape of a version, without kind and apiVersion.
+// Append appends a stored object in the shape of a version, without kind and apiVersion. Many requests may share the bytes, so the
+// end of one stops no conversion.
 func (k *Kind) Append(dst []byte, o Object, version int, format Format) ([]byte, error) {
-	if err := k.CheckWire(o, version); err != nil {
+	o, err := k.Convert(context.Background(), o, 0, version, Remembered)
+	if err != nil {
 		return dst, err
 	}
-	o = k.Convert(o, 0, version)
 	return appendAs(dst, k.form(version).typ, o, format)
 }
 
@@ -224,7 +229,7 @@ func (k *Kind) DecodeJSON(version int, data []byte) (Object, error) {
 
 // Own returns a copy of a caller's object, which has the form that Shown returns, in the stored form, with defaults filled in. current is
 // the state that it replaces, or nil; the copy may share unchanged parts with it. The error is a 400.
-func (k *Kind) Own(o, current Object) (Object, error) {
+func (k *Kind) Own(ctx context.Context, o, current Object) (Object, error) {
 	fields := o.GetObjectMeta().ManagedFields
 	if current != nil && k.pure {
 		o = k.form(k.own).typ.CopyOnto(o, current.GetObjectMeta()).(Object)
@@ -240,11 +245,10 @@ func (k *Kind) Own(o, current Object) (Object, error) {
 	if err != nil {
 		return nil, err
 	}
-	if f := k.form(k.own); f.from != nil {
-		o = f.from(o)
+	if o, err = k.form(k.own).converted(ctx, o, true, Remembered); err == nil {
+		k.of.Default(o)
 	}
-	k.of.Default(o)
-	return o, nil
+	return o, err
 }
 
 // Configuration returns an object of a caller as the document of a server-side apply.
@@ -297,7 +301,10 @@ func (k *Kind) DecodeStored(data []byte) (Object, error) {
 		if m := body.object.GetObjectMeta(); len(m.ManagedFields) == 0 {
 			m.ManagedFields = nil // an empty list would reset them
 		}
-		o := k.FromWire(i, body.object)
+		o, err := k.FromWire(context.Background(), i, body.object) // all requests share what is read
+		if err != nil {
+			return nil, err
+		}
 		k.Conform(o)
 		k.Type().Settle(o)
 		return o, nil

@@ -18,6 +18,7 @@ import (
 	"github.com/kubecoord/kubecoord/internal/scratch"
 	"github.com/kubecoord/kubecoord/internal/validate"
 	"github.com/kubecoord/kubecoord/store/field"
+	"github.com/kubecoord/kubecoord/store/kind"
 	"github.com/kubecoord/kubecoord/store/meta"
 	"github.com/kubecoord/kubecoord/store/schema"
 )
@@ -117,15 +118,11 @@ type Alias struct {
 // Version is one served API version of a kind.
 type Version struct {
 	Name, Deprecated string
-	// New returns an empty object in the shape of the version, and ToWire and
-	// FromWire convert. All are nil where the shape is the stored form.
-	New              func() Object
-	ToWire, FromWire func(Object) Object
-	// CheckWire, if not nil, returns the error of a conversion that may fail, such as one by a webhook. It is called before
-	// ToWire, or FromWire if from is set, for an object that has the same members. If anew is set, the object was read from
-	// storage or from a body; otherwise the result of an earlier conversion will do, as for a read from a watch cache.
-	CheckWire func(o Object, from, anew bool) error
-	Validate  func(obj, old Object) field.Errors
+	// New returns an empty object in the shape of the version. Nil: the shape is the stored form. Convert converts between the two.
+	// Nil: all members keep their names.
+	New      func() Object
+	Convert  Conversion
+	Validate func(obj, old Object) field.Errors
 	// ValidateStatus replaces Validate for writes of the status.
 	ValidateStatus func(obj, old Object) field.Errors
 	// Columns and Cells replace the columns and cells of the kind. Their functions get an object in the shape of the version.
@@ -202,7 +199,7 @@ type ColumnInfo struct {
 // changes, so that any number of stores may share it.
 type Kind struct {
 	of       Descriptor // with defaults
-	info     Info
+	info     kind.Info
 	versions []version
 	forms    []form // forms[0] is the stored form
 
@@ -255,14 +252,14 @@ func NewKind(d Descriptor) (*Kind, error) {
 func (d *Descriptor) kind() *Kind {
 	plural := cmp.Or(d.Plural, pluralOf(d.Name))
 	k := &Kind{
-		info: Info{
+		info: kind.Info{
 			Group: d.Group, Kind: d.Name, Plural: plural, ShortNames: slices.Clone(d.ShortNames),
 			Categories: slices.Clone(d.Categories), Verbs: slices.Clone(d.Verbs),
 			Singular:      cmp.Or(d.Singular, strings.ToLower(d.Name)),
 			StoragePrefix: cmp.Or(d.StoragePrefix, path.Join(d.Group, plural)),
 			ClusterScoped: d.ClusterScoped, Status: d.Status, Native: d.Native, CreateOnUpdate: d.CreateOnUpdate,
 			UnconditionalUpdate: d.UnconditionalUpdate, ReturnsDeleted: d.ReturnsDeleted, OrphansDependents: d.OrphansDependents,
-			SelectableFields: []string{FieldName, FieldNamespace}, Columns: d.Columns,
+			SelectableFields: []string{FieldName, FieldNamespace},
 		},
 		of:   *d,
 		pure: d.Default == nil && d.PrepareForUpdate == nil,
@@ -368,7 +365,7 @@ func (d *Descriptor) compileVersions(k *Kind) error {
 			compiled.validateStatus = k.afterJSON(v.ValidateStatus)
 		}
 		if v.New != nil || v.Schema != first.Schema {
-			shape := form{newWire: v.New, to: v.ToWire, from: v.FromWire, check: v.CheckWire}
+			shape := form{newWire: v.New, convert: v.Convert}
 			if v.New == nil {
 				shape.newWire = d.New
 			}
@@ -389,7 +386,7 @@ func (d *Descriptor) compileVersions(k *Kind) error {
 		}
 		compiled.document = sync.OnceValue(func() *codec.Type { return v.describedBy(compiled.schema) })
 		k.versions = append(k.versions, compiled)
-		k.info.Versions = append(k.info.Versions, VersionInfo{v.Name, v.Deprecated, v.Unserved})
+		k.info.Versions = append(k.info.Versions, kind.VersionInfo{Name: v.Name, Deprecated: v.Deprecated, Unserved: v.Unserved})
 		k.info.JSONOnly = k.info.JSONOnly || !compiled.schema.HasProto()
 	}
 	return nil
@@ -508,24 +505,27 @@ func (k *Kind) Columns(version int) []Column {
 	if own := k.of.Versions[version].Columns; own != nil {
 		return own
 	}
-	return k.info.Columns
+	return k.of.Columns
 }
 
 // Cells returns the cells of an object's row in a Table of a version.
-func (k *Kind) Cells(o Object, version int, now time.Time) []any {
+func (k *Kind) Cells(ctx context.Context, o Object, version int, now time.Time) (_ []any, err error) {
 	row := k.of.Cells
 	if own := &k.of.Versions[version]; own.Columns != nil {
-		o, row = k.Convert(o, 0, version), own.Cells
+		if o, err = k.Convert(ctx, o, 0, version, Remembered); err != nil {
+			return nil, err
+		}
+		row = own.Cells
 	}
 	if row != nil {
-		return row(o, now)
+		return row(o, now), nil
 	}
 	columns := k.Columns(version)
 	cells := make([]any, len(columns))
 	for i, c := range columns {
 		cells[i] = c.Cell(o, now)
 	}
-	return cells
+	return cells, nil
 }
 
 // RowConditions returns the conditions of an object's row in a Table.
@@ -553,7 +553,7 @@ func (k *Kind) Answer(ctx context.Context, o Object) error {
 }
 
 // Info returns the description of the kind, which must not be changed.
-func (k *Kind) Info() *Info { return &k.info }
+func (k *Kind) Info() *kind.Info { return &k.info }
 
 // GroupResource returns the group and the plural of the kind.
 func (k *Kind) GroupResource() meta.GroupResource {
@@ -566,43 +566,6 @@ func (k *Kind) GroupKind() meta.GroupKind {
 		return k.of.ErrorKind
 	}
 	return meta.GroupKind{Group: k.info.Group, Kind: k.info.Kind}
-}
-
-// Info describes a kind.
-type Info struct {
-	Group, Kind, Plural, Singular string
-	StoragePrefix                 string
-	ShortNames, Categories        []string
-	Verbs                         []string      // as in discovery; nil means all
-	Versions                      []VersionInfo // the preferred one first
-	Columns                       []Column
-	// FieldRefusal is the format of the message that refuses other fields than SelectableFields, or "" for a list of these.
-	FieldRefusal string
-	// SelectableFields are all fields that a fieldSelector may name.
-	SelectableFields                    []string
-	CreateOnUpdate, UnconditionalUpdate bool
-	ReturnsDeleted, OrphansDependents   bool
-	// ClusterScoped kinds have no namespaces, Status is a subresource of the kind, and
-	// Native kinds are built into a real server.
-	ClusterScoped, Status, Native bool
-	// Trees are objects with members that no Go type declares. They have their members in the order of their names in JSON, and no
-	// strategic merge patch.
-	Trees bool
-	// JSONOnly reports that objects have no protobuf form, as custom resources.
-	JSONOnly bool
-}
-
-// Serves reports whether the kind has a verb.
-func (i *Info) Serves(verb string) bool { return i.Verbs == nil || slices.Contains(i.Verbs, verb) }
-
-// Stored reports whether objects are kept. Others, such as a SubjectAccessReview, are answered and forgotten.
-func (i *Info) Stored() bool { return i.Serves("watch") }
-
-// VersionInfo is one served version of a kind.
-type VersionInfo struct {
-	Name       string
-	Deprecated string // the text of the warning, or ""
-	Unserved   bool
 }
 
 // The selectable fields of every kind.

@@ -43,8 +43,11 @@ func (k *Kind) counts(o, old Object) bool {
 
 // PrepareSuccessor keeps the status of old if it is a subresource, and counts a
 // generation if the kind counts the update.
-func (k *Kind) PrepareSuccessor(o, old Object) {
-	old = k.Convert(old, 0, k.versionOf(o))
+func (k *Kind) PrepareSuccessor(ctx context.Context, o, old Object) error {
+	old, err := k.AsReceived(ctx, k.versionOf(o), old)
+	if err != nil {
+		return err
+	}
 	if k.info.Status {
 		k.Type().CopyMember(o, old, memberStatus)
 	}
@@ -54,6 +57,7 @@ func (k *Kind) PrepareSuccessor(o, old Object) {
 	if k.counts(o, old) {
 		o.GetObjectMeta().Generation++
 	}
+	return nil
 }
 
 // Holds reports whether a deleted object stays, because of its finalizers or by a rule of the kind.
@@ -102,13 +106,12 @@ func (k *Kind) compileManagers() {
 			APIVersion: k.TypeMeta(i).APIVersion, Type: f.typ,
 		})
 	}
-	if slices.ContainsFunc(k.forms, func(f form) bool { return f.to != nil || f.typ.Rest == nil }) && len(k.forms) > 1 {
-		k.managers.Convert = k.Convert
-	}
-	if slices.ContainsFunc(k.forms, func(f form) bool { return f.check != nil }) {
-		k.managers.MayConvert = func(o Object, from, to int) error {
-			*o.GetTypeMeta() = k.TypeMeta(from)
-			return k.checkWire(o, to, true)
+	if slices.ContainsFunc(k.forms, func(f form) bool { return f.convert != nil || f.typ.Rest == nil }) && len(k.forms) > 1 {
+		k.managers.Convert = func(o Object, from, to int) (Object, error) {
+			if k.of.KeepsVersion {
+				*o.GetTypeMeta() = k.TypeMeta(from)
+			}
+			return k.Convert(context.Background(), o, from, to, Anew) // as upstream, without the context of the request
 		}
 	}
 	k.managers.Reset = slices.Clip(k.of.Resets)

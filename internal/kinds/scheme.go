@@ -2,6 +2,7 @@ package kinds
 
 import (
 	"cmp"
+	"context"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -52,7 +53,7 @@ type decoded struct {
 
 // DecodeBody decodes the object of a create or update into the stored form, with defaults filled in. live is nil or
 // an object that is stored, such as the one to replace; equal values share its memory.
-func (s *Scheme) DecodeBody(t Target, data []byte, f Format, v patch.Validation, live Object, warn func(string)) (Object, error) {
+func (s *Scheme) DecodeBody(ctx context.Context, t Target, data []byte, f Format, v patch.Validation, live Object, warn func(string)) (Object, error) {
 	d, ok := t.decodeOwn(data, f, v != patch.Ignore, live)
 	var err error
 	if !ok {
@@ -70,7 +71,7 @@ func (s *Scheme) DecodeBody(t Target, data []byte, f Format, v patch.Validation,
 	if want := t.TypeMeta().APIVersion; d.named.APIVersion != want && !t.Kind.accepts(d.named) {
 		return nil, meta.NewBadRequest("the API version in the data (%s) does not match the expected API version (%s)", d.named.APIVersion, want)
 	}
-	return t.FromWire(d.object), nil
+	return t.FromWire(ctx, d.object)
 }
 
 // accepts reports whether a body may have a type besides the one of its path.
@@ -270,13 +271,13 @@ func (t Target) decodeCustom(d *decoded, raw, data []byte, f Format, strict bool
 
 // FromWire returns a decoded object as the steps of a write get it: in the stored form, unless the kind KeepsVersion. A custom
 // resource of another type keeps the type, for CheckType.
-func (t Target) FromWire(o Object) Object {
+func (t Target) FromWire(ctx context.Context, o Object) (Object, error) {
 	named := *o.GetTypeMeta()
-	o = t.Kind.received(t.Version, o)
-	if !t.Kind.info.Native && named != t.TypeMeta() && named != (meta.TypeMeta{}) {
+	o, err := t.Kind.received(ctx, t.Version, o)
+	if err == nil && !t.Kind.info.Native && named != t.TypeMeta() && named != (meta.TypeMeta{}) {
 		*o.GetTypeMeta() = named
 	}
-	return o
+	return o, err
 }
 
 // CheckType refuses a custom resource of another type than the target's (upstream: apiextensions-apiserver,

@@ -19,7 +19,7 @@ func TestObjectsThatAServerSent(t *testing.T) {
 		`{"kind":"Lease","apiVersion":"coordination.k8s.io/v1","metadata":{"name":"x"},"new":1}`: "",
 		`{"kind":"Status","apiVersion":"v1","metadata":{}}`:                                      `got kind "Status" of "v1", want "Lease" of "coordination.k8s.io/v1"`,
 	} {
-		o, err := lease.Kind().Registered().ReadWireJSON([]byte(text))
+		o, err := kinds.Of(lease.Kind()).ReadWireJSON([]byte(text))
 		if want != "" {
 			assert.EqualError(t, err, want)
 			continue
@@ -31,8 +31,8 @@ func TestObjectsThatAServerSent(t *testing.T) {
 
 func TestBodies(t *testing.T) {
 	const cannot = `Lease in version "v1" cannot be handled as a Lease: `
-	kind := lease.Kind().Registered()
-	scheme := kinds.NewScheme(kind, endpoints.Kind().Registered())
+	kind := kinds.Of(lease.Kind())
+	scheme := kinds.NewScheme(kind, kinds.Of(endpoints.Kind()))
 	for name, row := range map[string]struct {
 		body     string
 		format   kinds.Format
@@ -57,7 +57,7 @@ func TestBodies(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			var warnings []string
-			o, err := scheme.DecodeBody(kinds.Target{Kind: kind}, []byte(row.body), row.format, row.level, nil, func(text string) { warnings = append(warnings, text) })
+			o, err := scheme.DecodeBody(t.Context(), kinds.Target{Kind: kind}, []byte(row.body), row.format, row.level, nil, func(text string) { warnings = append(warnings, text) })
 			assert.Equal(t, row.warnings, warnings)
 			if row.want != "" {
 				assertStatus(t, err, 400, meta.ReasonBadRequest, row.want)

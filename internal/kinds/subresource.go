@@ -2,6 +2,7 @@ package kinds
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"slices"
 
@@ -90,8 +91,11 @@ func (k *Kind) Managers(s *Subresource) *managedfields.FieldManager {
 
 // PrepareSubresource returns a copy of the current state with the changes that a body of the parent's kind may make
 // through a subresource, and with the managers of the body.
-func (k *Kind) PrepareSubresource(s *Subresource, body, current Object) (Object, error) {
-	current = k.Convert(current, 0, k.versionOf(body))
+func (k *Kind) PrepareSubresource(ctx context.Context, s *Subresource, body, current Object) (Object, error) {
+	current, err := k.AsReceived(ctx, k.versionOf(body), current)
+	if err != nil {
+		return nil, err
+	}
 	o := k.Copy(current)
 	if err := s.Write(o, body); err != nil {
 		return nil, err

@@ -86,12 +86,9 @@ func (d document) inVersion(apiVersion string) (document, error) {
 			// A copy loses fields that are not on the wire.
 			o = d.kind.Versions[d.version].Type.Copy(o).(Object)
 		}
-		if d.kind.MayConvert != nil {
-			if err := d.kind.MayConvert(o, d.version, to); err != nil {
-				return document{}, unconverted{err}
-			}
+		if o, err = d.kind.Convert(o, d.version, to); err != nil {
+			return document{}, unconverted{err}
 		}
-		o = d.kind.Convert(o, d.version, to)
 	}
 	out := d.kind.of(to, o)
 	if d.obj == nil {

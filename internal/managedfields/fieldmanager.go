@@ -12,10 +12,7 @@ import (
 )
 
 // Object is an object whose fields have owners.
-type Object interface {
-	GetTypeMeta() *meta.TypeMeta
-	GetObjectMeta() *meta.ObjectMeta
-}
+type Object = meta.Object
 
 // FieldManager computes the managedFields of the objects of a kind. It must not be changed after its first
 // use, and may then be used from any goroutine.
@@ -24,12 +21,9 @@ type FieldManager struct {
 	Name string
 	// Versions are all versions of the kind. Methods take a version as its index.
 	Versions []Version
-	// Convert returns an object of one version in the form of another version. It
-	// must not change its argument, but may share memory with it. Nil means
-	// that all versions have the same form.
-	Convert func(o Object, from, to int) Object
-	// MayConvert, if not nil, returns the error of a conversion that may fail. It may change kind and apiVersion of o.
-	MayConvert func(o Object, from, to int) error
+	// Convert returns an object of one version in the form of another version. It may change kind and apiVersion of its argument, and
+	// share memory with it. Nil means that all versions have the same form.
+	Convert func(o Object, from, to int) (Object, error)
 	// Custom kinds are custom resources. As upstream, an owner in a version that such a kind does not have makes an apply
 	// fail and an update remove all owners (apiextensions-apiserver, conversion). For other kinds such an owner is dropped.
 	Custom bool

@@ -110,7 +110,7 @@ var (
 	things = &FieldManager{Name: "Thing", Versions: []Version{versionOf[thing]("example.com/v1")}}
 )
 
-func convertCandidate(o Object, from, to int) Object {
+func convertCandidate(o Object, from, to int) (Object, error) {
 	switch {
 	case from == 2 && to != 2:
 		old := o.(*oldCandidate)
@@ -119,7 +119,7 @@ func convertCandidate(o Object, from, to int) Object {
 		if len(old.Spec.PreferredStrategies) > 0 {
 			c.Spec.Strategy = old.Spec.PreferredStrategies[0]
 		}
-		return c
+		return c, nil
 	case from != 2 && to == 2:
 		c := o.(*candidate)
 		old := &oldCandidate{ObjectMeta: c.ObjectMeta}
@@ -127,9 +127,9 @@ func convertCandidate(o Object, from, to int) Object {
 		if c.Spec.Strategy != "" {
 			old.Spec.PreferredStrategies = []string{c.Spec.Strategy}
 		}
-		return old
+		return old, nil
 	}
-	return o
+	return o, nil
 }
 
 // at returns a time, in seconds after the start.
@@ -164,13 +164,17 @@ func (w *world) in(version int) Object {
 	if w.live == nil || w.kind.Convert == nil {
 		return w.live
 	}
-	return w.kind.Convert(w.live, 0, version)
+	o, err := w.kind.Convert(w.live, 0, version)
+	require.NoError(w.t, err)
+	return o
 }
 
 // keep stores o, an object in a version, as the live object.
 func (w *world) keep(version int, o Object) {
 	if w.kind.Convert != nil {
-		o = w.kind.Convert(o, version, 0)
+		var err error
+		o, err = w.kind.Convert(o, version, 0)
+		require.NoError(w.t, err)
 	}
 	o.GetObjectMeta().UID = "u"
 	w.live = o

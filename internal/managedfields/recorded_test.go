@@ -31,18 +31,18 @@ var gadgets = &FieldManager{
 	Versions: []Version{versionOf[gadget]("example.com/v1"), versionOf[gadget2]("example.com/v2")},
 }
 
-func convertGadget(o Object, from, to int) Object {
+func convertGadget(o Object, from, to int) (Object, error) {
 	switch o := o.(type) {
 	case *gadget:
 		if to == 1 {
-			return &gadget2{ObjectMeta: o.ObjectMeta, Spec: o.Spec.To2(), Status: o.Status}
+			return &gadget2{ObjectMeta: o.ObjectMeta, Spec: o.Spec.To2(), Status: o.Status}, nil
 		}
 	case *gadget2:
 		if to == 0 {
-			return &gadget{ObjectMeta: o.ObjectMeta, Spec: o.Spec.To1(), Status: o.Status}
+			return &gadget{ObjectMeta: o.ObjectMeta, Spec: o.Spec.To1(), Status: o.Status}, nil
 		}
 	}
-	return o
+	return o, nil
 }
 
 // TestOwnersAreUpstreams does the writes that were recorded with upstream's field manager. world also compares each

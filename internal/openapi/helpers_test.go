@@ -14,9 +14,11 @@ import (
 
 	"github.com/kubecoord/kubecoord/candidate"
 	"github.com/kubecoord/kubecoord/endpoints"
+	"github.com/kubecoord/kubecoord/internal/kinds"
 	"github.com/kubecoord/kubecoord/internal/openapi"
 	"github.com/kubecoord/kubecoord/lease"
 	"github.com/kubecoord/kubecoord/store"
+	"github.com/kubecoord/kubecoord/store/kind"
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
@@ -24,12 +26,12 @@ import (
 type tree = map[string]any
 
 // coordination returns the API of the three kinds and of additional kinds.
-func coordination(t testing.TB, others ...store.AnyKind) openapi.API {
+func coordination(t testing.TB, others ...kind.Kind) openapi.API {
 	st := store.New(store.Options{})
 	t.Cleanup(st.Close)
 	api := openapi.API{Version: "v1.37.2"}
-	for _, kind := range append([]store.AnyKind{lease.Kind(), candidate.Kind(), endpoints.Kind()}, others...) {
-		res := st.Registry().Resource(kind.Registered())
+	for _, kind := range append([]kind.Kind{lease.Kind(), candidate.Kind(), endpoints.Kind()}, others...) {
+		res := st.Registry().Resource(kinds.Of(kind))
 		info := res.Info()
 		for i, v := range info.Versions {
 			gv := meta.GroupVersion{Group: info.Group, Version: v.Name}

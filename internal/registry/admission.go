@@ -13,7 +13,6 @@ import (
 
 // asking is what all attempts of a write tell the Admission.
 type asking struct {
-	ctx      context.Context // also without an Admission
 	resource *kinds.Kind
 	version  int
 	// nameless leaves out the name: the object is deleted with its collection.
@@ -22,12 +21,8 @@ type asking struct {
 	silent bool
 }
 
-// asks keeps the context of a request, and prepares the request for the Admission, if there is one.
+// asks prepares a request for the Admission, if there is one.
 func (r *Resource) asks(ctx context.Context, req *Request) {
-	if req.asking.ctx != nil {
-		return
-	}
-	req.asking.ctx = ctx
 	if r.st.admission != nil {
 		req.asking.resource, req.asking.version = r.Kind, req.Version
 		req.asking.silent = req.asking.silent || caller.IsServer(ctx)
@@ -68,7 +63,7 @@ func (req *Request) attributes(k *kinds.Kind, o, old kinds.Object) *kinds.Attrib
 const invalidManagers = ".metadata.managedFields was in an invalid state after admission; this could be caused by an outdated mutating admission controller; please fix your requests: "
 
 // admit asks about a new state, before it is prepared and validated. The Admission may change the result.
-func (r *Resource) admit(o kinds.Object, current *Item, req *Request) (kinds.Object, error) {
+func (r *Resource) admit(ctx context.Context, o kinds.Object, current *Item, req *Request) (kinds.Object, error) {
 	if err := r.mayCreate(current, req.Name); err != nil {
 		return nil, err
 	}
@@ -78,7 +73,7 @@ func (r *Resource) admit(o kinds.Object, current *Item, req *Request) (kinds.Obj
 	o = r.Kind.Copy(o)
 	managers := o.GetObjectMeta().ManagedFields
 	a := req.attributes(r.Kind, o, r.copyOf(current))
-	if err := r.st.admission.Admit(req.asking.ctx, a); err != nil {
+	if err := r.st.admission.Admit(ctx, a); err != nil {
 		return nil, err
 	}
 	if err := r.Kind.Managers(req.Sub).Check(a.Object.GetObjectMeta().ManagedFields); err != nil {
@@ -96,7 +91,7 @@ func (r *Resource) copyOf(it *Item) kinds.Object {
 }
 
 // mayWrite asks about a state that is valid, before it is stored, also if it changes nothing.
-func (r *Resource) mayWrite(o kinds.Object, current *Item, req *Request) error {
+func (r *Resource) mayWrite(ctx context.Context, o kinds.Object, current *Item, req *Request) error {
 	if err := r.mayCreate(current, o.GetObjectMeta().Name); err != nil {
 		return err
 	}
@@ -117,12 +112,12 @@ func (r *Resource) mayWrite(o kinds.Object, current *Item, req *Request) error {
 	if asked.Name == "" {
 		asked.Name = o.GetObjectMeta().Name
 	}
-	return r.st.admission.Validate(req.asking.ctx, asked.attributes(k, next, old))
+	return r.st.admission.Validate(ctx, asked.attributes(k, next, old))
 }
 
 // mayDelete asks about the deletion of an object: first what may change objects, and then what may only refuse. The options
 // have the grace that the object gets (upstream: registry/rest, BeforeDelete).
-func (r *Resource) mayDelete(current *Item, req *Request, opts kinds.DeleteOptions) error {
+func (r *Resource) mayDelete(ctx context.Context, current *Item, req *Request, opts kinds.DeleteOptions) error {
 	if !r.asked(req) {
 		return nil
 	}
@@ -136,20 +131,20 @@ func (r *Resource) mayDelete(current *Item, req *Request, opts kinds.DeleteOptio
 	if req.asking.nameless {
 		a.Name = ""
 	}
-	if err := r.st.admission.Admit(req.asking.ctx, a); err != nil {
+	if err := r.st.admission.Admit(ctx, a); err != nil {
 		return err
 	}
-	return r.st.admission.Validate(req.asking.ctx, a)
+	return r.st.admission.Validate(ctx, a)
 }
 
 // admitBody asks about the create of a body of a subresource, such as an Eviction, before it is validated.
-func (r *Resource) admitBody(body kinds.Object, req *Request) (kinds.Object, error) {
+func (r *Resource) admitBody(ctx context.Context, body kinds.Object, req *Request) (kinds.Object, error) {
 	if !r.asked(req) {
 		return body, nil
 	}
 	inBody := *req
 	inBody.Version = 0
-	body, err := r.bodies(req.Sub).admit(body, nil, &inBody)
+	body, err := r.bodies(req.Sub).admit(ctx, body, nil, &inBody)
 	if err == nil {
 		err = MatchNamespace(body.GetObjectMeta(), req.Namespace)
 	}
@@ -157,10 +152,10 @@ func (r *Resource) admitBody(body kinds.Object, req *Request) (kinds.Object, err
 }
 
 // mayCreateBody is mayWrite for the create of a body of a subresource.
-func (r *Resource) mayCreateBody(body kinds.Object, req *Request) error {
+func (r *Resource) mayCreateBody(ctx context.Context, body kinds.Object, req *Request) error {
 	inBody := *req
 	inBody.Version = 0
-	return r.bodies(req.Sub).mayWrite(body, nil, &inBody)
+	return r.bodies(req.Sub).mayWrite(ctx, body, nil, &inBody)
 }
 
 // bodies returns the Resource of the bodies of a subresource, which are not stored.

@@ -2,6 +2,7 @@ package registry
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"time"
 
@@ -16,24 +17,24 @@ import (
 type Change interface {
 	// plan does the steps before the commit. current is nil if there is no object. plan is
 	// called again if another write came first.
-	plan(r *Resource, current *Item, req Request) (write, error)
+	plan(ctx context.Context, r *Resource, current *Item, req Request) (write, error)
 }
 
 // Replacement replaces the whole object. It returns the new object in the stored form, which the store then owns.
 type Replacement func(current *Item) (kinds.Object, error)
 
-func (c Replacement) plan(r *Resource, current *Item, req Request) (w write, err error) {
+func (c Replacement) plan(ctx context.Context, r *Resource, current *Item, req Request) (w write, err error) {
 	if current == nil && (req.Sub != nil || !r.Info().CreateOnUpdate) {
 		return w, r.NotFound(req.Name)
 	}
-	o, err := c.next(r, current, &req)
+	o, err := c.next(ctx, r, current, &req)
 	if err != nil {
 		return w, err
 	}
-	return r.replace(current, o, &req, false)
+	return r.replace(ctx, current, o, &req, false)
 }
 
-func (c Replacement) next(r *Resource, current *Item, req *Request) (kinds.Object, error) {
+func (c Replacement) next(ctx context.Context, r *Resource, current *Item, req *Request) (kinds.Object, error) {
 	o, err := c(current)
 	if err != nil {
 		return nil, err
@@ -42,10 +43,10 @@ func (c Replacement) next(r *Resource, current *Item, req *Request) (kinds.Objec
 	if err := r.checkUID(current, req); err != nil {
 		return nil, err
 	}
-	if err := r.updateManagers(o, current, req, r.st.now()); err != nil {
+	if err := r.updateManagers(ctx, o, current, req, r.st.now()); err != nil {
 		return nil, err
 	}
-	if o, err = r.admit(o, current, req); err != nil {
+	if o, err = r.admit(ctx, o, current, req); err != nil {
 		return nil, err
 	}
 	r.dedupOwners(o.GetObjectMeta(), req, afterAdmission)
@@ -77,12 +78,12 @@ func (s *sent) object(*Item) (kinds.Object, error) {
 	return next, nil
 }
 
-func (s *sent) plan(r *Resource, current *Item, req Request) (write, error) {
-	return Replacement(s.object).plan(r, current, req)
+func (s *sent) plan(ctx context.Context, r *Resource, current *Item, req Request) (write, error) {
+	return Replacement(s.object).plan(ctx, r, current, req)
 }
 
-func (s *sent) next(r *Resource, current *Item, req *Request) (kinds.Object, error) {
-	return Replacement(s.object).next(r, current, req)
+func (s *sent) next(ctx context.Context, r *Resource, current *Item, req *Request) (kinds.Object, error) {
+	return Replacement(s.object).next(ctx, r, current, req)
 }
 
 // checkUID compares the uid of an update with the current one.
@@ -113,21 +114,23 @@ type Apply struct {
 	Force bool
 }
 
-func (c Apply) plan(r *Resource, current *Item, req Request) (w write, err error) {
+func (c Apply) plan(ctx context.Context, r *Resource, current *Item, req Request) (w write, err error) {
 	if current == nil && req.Sub != nil {
 		return w, r.NotFound(req.Name)
 	}
-	o, err := c.next(r, current, &req)
+	o, err := c.next(ctx, r, current, &req)
 	if err != nil {
 		return w, err
 	}
-	return r.replace(current, o, &req, true)
+	return r.replace(ctx, current, o, &req, true)
 }
 
-func (c Apply) next(r *Resource, current *Item, req *Request) (kinds.Object, error) {
+func (c Apply) next(ctx context.Context, r *Resource, current *Item, req *Request) (o kinds.Object, err error) {
 	var live kinds.Object
 	if current != nil {
-		live = current.Wire(req.Version)
+		if live, err = current.WireIn(ctx, req.Version); err != nil {
+			return nil, err
+		}
 	}
 	applied, err := r.Kind.Managers(req.Sub).Apply(req.Version, live, c.Config,
 		managedfields.ApplyOptions{Manager: req.FieldManager, Force: c.Force, Now: r.st.now()})
@@ -145,8 +148,10 @@ func (c Apply) next(r *Resource, current *Item, req *Request) (kinds.Object, err
 	if err := r.MatchNames(m, *req); err != nil {
 		return nil, err
 	}
-	o, err := r.admit(kinds.Target{Kind: r.Kind, Version: req.Version}.FromWire(applied), current, req)
-	if err != nil {
+	if o, err = (kinds.Target{Kind: r.Kind, Version: req.Version}).FromWire(ctx, applied); err != nil {
+		return nil, err
+	}
+	if o, err = r.admit(ctx, o, current, req); err != nil {
 		return nil, err
 	}
 	r.dedupOwners(o.GetObjectMeta(), req, afterAdmission)
@@ -174,18 +179,20 @@ const defaultManager = "unknown"
 
 // updateManagers makes the field manager of a write the owner of the fields that it
 // changes. current is the state before, or nil. The error is one of the conversion to that shape.
-func (r *Resource) updateManagers(o kinds.Object, current *Item, req *Request, now time.Time) error {
+func (r *Resource) updateManagers(ctx context.Context, o kinds.Object, current *Item, req *Request, now time.Time) (err error) {
 	d, m := r.Kind, o.GetObjectMeta()
 	manager := cmp.Or(req.FieldManager, defaultManager)
 	var live kinds.Object
 	if current != nil {
-		live = d.Convert(current.obj, 0, req.Version)
-	}
-	if err := d.CheckWire(o, req.Version); err != nil {
-		return err
+		if live, err = d.Convert(ctx, current.obj, 0, req.Version, kinds.Remembered); err != nil {
+			return err
+		}
 	}
 	// Version 0 has the stored form.
-	wire := d.Convert(o, 0, req.Version)
+	wire, err := d.Convert(ctx, o, 0, req.Version, kinds.Remembered)
+	if err != nil {
+		return err
+	}
 	d.Managers(req.Sub).Update(req.Version, live, wire, manager, now)
 	m.ManagedFields = wire.GetObjectMeta().ManagedFields
 	return nil

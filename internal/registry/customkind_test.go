@@ -90,7 +90,7 @@ func TestUpdateOfAMissingObjectOfACustomKind(t *testing.T) {
 
 func TestWarningsAboutFinalizersOfACustomKind(t *testing.T) {
 	st := newStore(t)
-	r := st.Resource(valves(nil).Registered())
+	r := st.Resource(kinds.Of(valves(nil)))
 	var warnings []string
 	req := registry.Request{Namespace: "ns", Name: "a", Warn: func(text string) { warnings = append(warnings, text) }}
 	with := func(finalizers ...string) *valve {
@@ -113,9 +113,9 @@ func TestWarningsAboutFinalizersOfACustomKind(t *testing.T) {
 
 func TestWarningsOfAKindSeeTheStateBefore(t *testing.T) {
 	st := newStore(t)
-	r := st.Resource(valves(func(d *store.Descriptor[valve]) {
+	r := st.Resource(kinds.Of(valves(func(d *store.Descriptor[valve]) {
 		d.Warnings = func(v, old *valve) []string { return []string{fmt.Sprint(v.Spec, old != nil && old.Spec.Open)} }
-	}).Registered())
+	})))
 	var warnings []string
 	req := registry.Request{Namespace: "ns", Name: "a", Warn: func(text string) { warnings = append(warnings, text) }}
 	_, err := r.Create(t.Context(), &valve{ObjectMeta: objectMeta("ns/a"), Spec: valveSpec{true}}, req)
@@ -153,13 +153,13 @@ func TestClusterScopedKind(t *testing.T) {
 // An object of a custom kind keeps the type that its body names until it is validated.
 func TestWriteOfAnotherTypeIsRefused(t *testing.T) {
 	kind := valves(nil)
-	r := newStore(t).Resource(kind.Registered())
+	r := newStore(t).Resource(kinds.Of(kind))
 	req := registry.Request{Namespace: "ns", Name: "a"}
 	typed := func(kind, apiVersion string) *valve {
 		return &valve{TypeMeta: meta.TypeMeta{Kind: kind, APIVersion: apiVersion}, ObjectMeta: objectMeta("ns/a")}
 	}
 	patch := func(text string) registry.Patch {
-		return registry.Patch{Type: registry.MergePatch, Data: []byte(text), Scheme: kinds.NewScheme(kind.Registered())}
+		return registry.Patch{Type: registry.MergePatch, Data: []byte(text), Scheme: kinds.NewScheme(kinds.Of(kind))}
 	}
 	const otherKind = `Pump.example.com "a" is invalid: kind: Invalid value: "Pump": must be Valve`
 	const otherVersion = `Valve.example.com "a" is invalid: apiVersion: Invalid value: "example.com/v2": must be example.com/v1`
@@ -181,8 +181,8 @@ func TestWriteOfAnotherTypeIsRefused(t *testing.T) {
 
 func TestKindsThatClaimOneResource(t *testing.T) {
 	st := newStore(t)
-	st.Resource(valves(nil).Registered())
-	assert.PanicsWithValue(t, "store: two kinds for valves.example.com", func() { st.Resource(valves(nil).Registered()) })
+	st.Resource(kinds.Of(valves(nil)))
+	assert.PanicsWithValue(t, "store: two kinds for valves.example.com", func() { st.Resource(kinds.Of(valves(nil))) })
 }
 
 // A conversion may change the object that it gets. What is stored stays as it is.
@@ -203,10 +203,12 @@ func TestConversionsMayChangeTheirArgument(t *testing.T) {
 		data, err := it.Encoded(v2, kinds.JSON)
 		require.NoError(t, err)
 		assert.NotContains(t, string(data), `"open":true`)
-		assert.False(t, it.Wire(v2).(*valve).Spec.Open)
+		o, err := it.WireIn(t.Context(), v2)
+		require.NoError(t, err)
+		assert.False(t, o.(*valve).Spec.Open)
 	}
 	updated, _, err := all.r.Update(t.Context(), registry.Request{Namespace: "ns", Name: "a", Version: v2}, registry.Patch{
-		Type: registry.MergePatch, Data: []byte(`{"metadata":{"labels":{"k":"v"}}}`), Scheme: kinds.NewScheme(kind.Registered()),
+		Type: registry.MergePatch, Data: []byte(`{"metadata":{"labels":{"k":"v"}}}`), Scheme: kinds.NewScheme(kinds.Of(kind)),
 	})
 	require.NoError(t, err)
 	for _, state := range []*registry.Item{it, updated} {
@@ -226,7 +228,7 @@ func TestKeysOfAnotherScopeAreNoObjects(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e := engine.New(1000)
 		namespaced, scoped := valves(nil), valves(func(d *store.Descriptor[valve]) { d.Name, d.ClusterScoped = "Pump", true })
-		st, err := registry.Open(registry.Options{}, e, namespaced.Registered(), scoped.Registered())
+		st, err := registry.Open(registry.Options{}, e, kinds.Of(namespaced), kinds.Of(scoped))
 		require.NoError(t, err)
 		defer st.Close()
 		require.NoError(t, st.Loaded(t.Context()))

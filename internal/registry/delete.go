@@ -91,20 +91,20 @@ type removal struct {
 	opts   kinds.DeleteOptions
 }
 
-func (c removal) plan(r *Resource, current *Item, req Request) (w write, err error) {
+func (c removal) plan(ctx context.Context, r *Resource, current *Item, req Request) (w write, err error) {
 	if current == nil || current.UID() != c.marked.UID() {
 		return write{key: req.key(), answer: c.marked, done: true}, nil
 	}
 	if len(current.meta().Finalizers) > 0 {
 		return write{key: current.key(), obj: current.obj, answer: current, done: true}, nil
 	}
-	return write{key: current.key(), old: current, answer: current}, r.mayDelete(current, &req, c.opts)
+	return write{key: current.key(), old: current, answer: current}, r.mayDelete(ctx, current, &req, c.opts)
 }
 
 // deletion is the Change of a deletion.
 type deletion kinds.DeleteOptions
 
-func (c deletion) plan(r *Resource, current *Item, req Request) (w write, err error) {
+func (c deletion) plan(ctx context.Context, r *Resource, current *Item, req Request) (w write, err error) {
 	opts := kinds.DeleteOptions(c)
 	if current == nil {
 		return w, meta.NewNotFound(r.Kind.GroupResource(), req.Name)
@@ -119,7 +119,7 @@ func (c deletion) plan(r *Resource, current *Item, req Request) (w write, err er
 	}
 	w = write{key: current.key(), old: current, answer: current, done: kinds.IsDryRun(opts.DryRun)}
 	if r.asked(&req) && !r.passed(current, opts) {
-		if err := r.mayDelete(current, &req, opts); err != nil {
+		if err := r.mayDelete(ctx, current, &req, opts); err != nil {
 			return w, err
 		}
 	}
@@ -144,7 +144,7 @@ func (c deletion) plan(r *Resource, current *Item, req Request) (w write, err er
 			w.answer = newItem(r.Kind, r.Kind.New(0), 0)
 			return w, nil
 		}
-		return w, r.mayDelete(current, &req, opts) // as upstream: for the update without finalizers, and for the removal
+		return w, r.mayDelete(ctx, current, &req, opts) // as upstream: for the update without finalizers, and for the removal
 	}
 	w.obj, w.size = r.Kind.Copy(current.obj), int(current.size)
 	w.obj.GetObjectMeta().Finalizers = finalizers

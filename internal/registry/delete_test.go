@@ -207,7 +207,7 @@ func TestRemovingTheLastFinalizerRemovesTheObject(t *testing.T) {
 		events := rec.takeItems()
 		event := events[len(events)-1]
 		assert.Equal(t, "1004", event.ResourceVersion(), "the event has the version of the deletion")
-		told := event.Wire(0).(*lease.Lease)
+		told := event.Wire().(*lease.Lease)
 		assert.Equal(t, []string{"a/g"}, told.Finalizers, "and the state before that write")
 		assert.Equal(t, "before", *told.Spec.HolderIdentity)
 	})

@@ -34,7 +34,7 @@ func openOn(t testing.TB, e *engine.Engine) *registry.Store {
 
 func openUnloaded(t testing.TB, e *engine.Engine) *registry.Store {
 	t.Helper()
-	st, err := registry.Open(registry.Options{}, e, lease.Kind().Registered(), endpoints.Kind().Registered(), candidate.Kind().Registered())
+	st, err := registry.Open(registry.Options{}, e, kinds.Of(lease.Kind()), kinds.Of(endpoints.Kind()), kinds.Of(candidate.Kind()))
 	require.NoError(t, err)
 	t.Cleanup(st.Close)
 	return st
@@ -328,7 +328,7 @@ func TestPagesNeedTheVersionOfTheBackend(t *testing.T) {
 
 func TestHistoryOnABackendIsBoundedByBytes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		st, err := registry.Open(registry.Options{HistoryBytes: 64 << 10}, engine.New(1000), lease.Kind().Registered())
+		st, err := registry.Open(registry.Options{HistoryBytes: 64 << 10}, engine.New(1000), kinds.Of(lease.Kind()))
 		require.NoError(t, err)
 		defer st.Close()
 		require.NoError(t, st.Loaded(t.Context()))
@@ -387,7 +387,7 @@ func TestHistoryOfAStoreOnABackendIsAsLongAsItsOption(t *testing.T) {
 		e := engine.New(1000)
 		createAll(t, leasesIn(openOn(t, e)), "ns/a", "ns/b", "ns/c") // 1003
 		for history, oldest := range map[int]uint64{2: 1001, 0: 1000} {
-			st, err := registry.Open(registry.Options{History: history}, e, lease.Kind().Registered())
+			st, err := registry.Open(registry.Options{History: history}, e, kinds.Of(lease.Kind()))
 			require.NoError(t, err)
 			defer st.Close()
 			require.NoError(t, st.Loaded(t.Context()))
@@ -713,7 +713,7 @@ func (b *slowEnd) Follow(ctx context.Context, history int, f backend.Follower) e
 func TestCloseWaitsForTheBackend(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := &slowEnd{Engine: engine.New(1000)}
-		st, err := registry.Open(registry.Options{}, b, lease.Kind().Registered())
+		st, err := registry.Open(registry.Options{}, b, kinds.Of(lease.Kind()))
 		require.NoError(t, err)
 		st.Close()
 		assert.True(t, b.ended)
@@ -772,7 +772,7 @@ func (f *forgetful) Progress() {
 func TestProgressIsAskedForAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e := &forgetful{Engine: engine.New(1000)}
-		st, err := registry.Open(registry.Options{}, e, lease.Kind().Registered())
+		st, err := registry.Open(registry.Options{}, e, kinds.Of(lease.Kind()))
 		require.NoError(t, err)
 		t.Cleanup(st.Close)
 		require.NoError(t, st.Loaded(t.Context()))
@@ -796,7 +796,7 @@ func (cancelled) Get(ctx context.Context, _ string) (backend.Stored, error) {
 func TestAContextThatEndsIsTheError(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e := cancelled{engine.New(1000)}
-		st, err := registry.Open(registry.Options{}, e, lease.Kind().Registered())
+		st, err := registry.Open(registry.Options{}, e, kinds.Of(lease.Kind()))
 		require.NoError(t, err)
 		t.Cleanup(st.Close)
 		require.NoError(t, st.Loaded(t.Context()))
@@ -831,7 +831,7 @@ func TestAStoreOnABackendIsObserved(t *testing.T) {
 
 func TestHistoryOnABackendExpiresByAge(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		st, err := registry.Open(registry.Options{HistoryAge: time.Minute}, engine.New(1000), lease.Kind().Registered())
+		st, err := registry.Open(registry.Options{HistoryAge: time.Minute}, engine.New(1000), kinds.Of(lease.Kind()))
 		require.NoError(t, err)
 		t.Cleanup(st.Close)
 		require.NoError(t, st.Loaded(t.Context()))
@@ -886,7 +886,7 @@ func TestWhatAStoreOnABackendRefuses(t *testing.T) {
 			"store: Quota: must not be set for a store on a backend: the backend has its own":                                    {Quota: 5},
 			"store: Clock: must not be set for a store on a backend: a clock that is moved by hand does not move the backend":    {Clock: clock.NewManual(epoch)},
 		} {
-			_, err := registry.Open(o, e, lease.Kind().Registered())
+			_, err := registry.Open(o, e, kinds.Of(lease.Kind()))
 			assert.EqualError(t, err, want)
 		}
 		widgets := func(name string) *kinds.Kind {
@@ -894,7 +894,7 @@ func TestWhatAStoreOnABackendRefuses(t *testing.T) {
 			require.NoError(t, err)
 			return k
 		}
-		_, err := registry.Open(registry.Options{}, e, lease.Kind().Registered(), widgets("Widget"))
+		_, err := registry.Open(registry.Options{}, e, kinds.Of(lease.Kind()), widgets("Widget"))
 		assert.EqualError(t, err, `store: StoragePrefix: got "leases" for leases.coordination.k8s.io and widgets, want one for each kind`)
 
 		st := openOn(t, e)

@@ -235,7 +235,7 @@ func TestKindsThatComeAfterTheForkAreKeptApart(t *testing.T) {
 		require.NoError(t, err)
 		_, err = in(fork, endpoints.Kind()).Create(t.Context(), newEndpoints("ns/e"), store.CreateOptions{})
 		require.NoError(t, err)
-		w, err := fork.Resource(widgets.Registered()).Watch(t.Context(), registry.ListOptions{ResourceVersion: "1000", Timeout: time.Minute})
+		w, err := fork.Resource(kinds.Of(widgets)).Watch(t.Context(), registry.ListOptions{ResourceVersion: "1000", Timeout: time.Minute})
 		require.NoError(t, err)
 		defer w.Close()
 		_, err = w.Next(t.Context())

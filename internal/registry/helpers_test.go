@@ -80,7 +80,7 @@ type client[T any] struct {
 }
 
 func in[T any](st *registry.Store, kind *store.Kind[T]) *client[T] {
-	return &client[T]{kind.In(store.Of(st)), st.Resource(kind.Registered())}
+	return &client[T]{kind.In(store.Of(st)), st.Resource(kinds.Of(kind))}
 }
 
 func (c *client[T]) List(ctx context.Context, opts registry.ListOptions) ([]*T, meta.ListMeta, error) {
@@ -124,7 +124,7 @@ func leasesIn(st *registry.Store) collection { return in(st, lease.Kind()) }
 
 // leaseResource is the untyped collection of the leases.
 func leaseResource(st *registry.Store) *registry.Resource {
-	return st.Resource(lease.Kind().Registered())
+	return st.Resource(kinds.Of(lease.Kind()))
 }
 
 func mustCreate(t testing.TB, c collection, l *lease.Lease) *lease.Lease {

@@ -2,6 +2,7 @@ package registry
 
 import (
 	"cmp"
+	"context"
 	"slices"
 	"strings"
 	"sync"
@@ -74,21 +75,29 @@ func (it *Item) Stored() kinds.Object {
 	return it.obj
 }
 
-// Wire returns a deep copy in the shape of one of the kind's versions, by its index, with kind and apiVersion set.
-func (it *Item) Wire(version int) kinds.Object {
-	return it.kind.Wire(it.obj, version)
+// Wire returns a deep copy in the stored form, with kind and apiVersion set.
+func (it *Item) Wire() kinds.Object {
+	o := it.Copy()
+	*o.GetTypeMeta() = it.kind.TypeMeta(0)
+	return o
 }
 
-// Anew returns an object that a get has read from storage, for an answer in the shape of one of the kind's versions, or the error
-// of its conversion. What is remembered of an item is like a watch cache, from which a get does not read.
-func (it *Item) Anew(version int) (*Item, error) {
-	if !it.kind.MayFail(version) {
+// WireIn is like Wire, in the shape of one of the kind's versions, by its index.
+func (it *Item) WireIn(ctx context.Context, version int) (kinds.Object, error) {
+	return it.kind.Wire(ctx, it.obj, version)
+}
+
+// ReadAnew returns an object that a get has read from storage, for an answer in the shape of one of the kind's versions. What is
+// remembered of an item is like a watch cache, from which a get does not read.
+func (it *Item) ReadAnew(ctx context.Context, version int) (*Item, error) {
+	if !it.kind.Remembers(version) {
 		return it, nil
 	}
-	if err := it.kind.CheckWireAnew(it.obj, version); err != nil {
+	o, err := it.kind.Convert(ctx, it.obj, 0, version, kinds.Anew)
+	if err != nil {
 		return nil, err
 	}
-	return newItem(it.kind, it.obj, it.version), nil
+	return newItem(it.kind, o, it.version), nil
 }
 
 // Encoded returns the object in the shape of one of the kind's versions, by its index, without kind and apiVersion.
@@ -139,7 +148,9 @@ func (it *Item) AppendMetadata(dst []byte, format kinds.Format) ([]byte, error) 
 }
 
 // Cells returns the cells of the object's row in a Table of a version.
-func (it *Item) Cells(version int, now time.Time) []any { return it.kind.Cells(it.obj, version, now) }
+func (it *Item) Cells(ctx context.Context, version int, now time.Time) ([]any, error) {
+	return it.kind.Cells(ctx, it.obj, version, now)
+}
 
 // RowConditions returns the conditions of that row.
 func (it *Item) RowConditions() []any { return it.kind.RowConditions(it.obj) }

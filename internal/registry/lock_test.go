@@ -56,8 +56,10 @@ func checkedKind(t *testing.T, called func(what string)) *kinds.Kind {
 			{Name: "v1", Validate: func(_, _ kinds.Object) field.Errors { called("Validate"); return nil }},
 			{
 				Name: "v1beta1", New: func() kinds.Object { called("Version.New"); return &widget{} },
-				ToWire:   func(o kinds.Object) kinds.Object { called("ToWire"); return o },
-				FromWire: func(o kinds.Object) kinds.Object { called("FromWire"); return o },
+				Convert: kinds.ConvertBy(
+					func(o kinds.Object) kinds.Object { called("Convert to a version"); return o },
+					func(o kinds.Object) kinds.Object { called("Convert to the stored form"); return o },
+				),
 			},
 		},
 	})
@@ -150,7 +152,7 @@ func TestNoCallbackUnderTheLock(t *testing.T) {
 	f.Close()
 
 	for _, what := range []string{
-		"Now", "AfterFunc", "Fork", "Warn", "New", "Version.New", "ToWire", "FromWire",
+		"Now", "AfterFunc", "Fork", "Warn", "New", "Version.New", "Convert to a version", "Convert to the stored form",
 		"ValidateName", "ValidateFinalizer", "Default", "PrepareForUpdate", "Warnings", "Validate", "SelectableField.Value",
 	} {
 		assert.True(t, seen[what], "%s was never called", what)

@@ -79,7 +79,7 @@ func sameAsDocument(t testing.TB, to kinds.Target, live *mergeObject, text []byt
 	if !ok {
 		return false
 	}
-	want, err := c.document(to, current, &Request{Warn: func(text string) { require.Empty(t, text, "a warning") }})
+	want, err := c.document(t.Context(), to, current, &Request{Warn: func(text string) { require.Empty(t, text, "a warning") }})
 	require.NoError(t, err, "%s", text)
 	require.Equal(t, want, got, "%s", text)
 	return true

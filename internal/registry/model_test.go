@@ -484,7 +484,7 @@ func (m *model) events(w *modelWatch) (out []string, expired bool) {
 // contents holds the objects of events against the changes they tell of.
 func (m *model) contents(events []registry.ItemEvent) {
 	for _, ev := range events {
-		got := m.r.FromWire(0, ev.Item.Wire(0)).(*lease.Lease)
+		got := ev.Item.Copy().(*lease.Lease)
 		var version uint64
 		fmt.Sscan(got.ResourceVersion, &version)
 		c := m.changes[version-modelFirst-1]

@@ -82,7 +82,7 @@ func TestObserversGetTheContextOfEachWrite(t *testing.T) {
 	_, err := r.Create(by("create"), newLease("ns/a"), req)
 	require.NoError(t, err)
 	_, _, err = r.Update(by("update"), req, registry.Replacement(func(current *registry.Item) (kinds.Object, error) {
-		l := current.Wire(0).(*lease.Lease)
+		l := current.Wire().(*lease.Lease)
 		holder("x")(l)
 		finalizers("a/b")(l)
 		return l, nil
@@ -91,7 +91,7 @@ func TestObserversGetTheContextOfEachWrite(t *testing.T) {
 	_, err = r.Delete(by("delete"), req, kinds.DeleteOptions{})
 	require.NoError(t, err)
 	_, _, err = r.Update(by("release"), req, registry.Replacement(func(current *registry.Item) (kinds.Object, error) {
-		l := current.Wire(0).(*lease.Lease)
+		l := current.Wire().(*lease.Lease)
 		l.Finalizers = nil
 		return l, nil
 	}))

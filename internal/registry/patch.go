@@ -1,6 +1,7 @@
 package registry
 
 import (
+	"context"
 	"errors"
 
 	"github.com/kubecoord/kubecoord/internal/kinds"
@@ -26,22 +27,22 @@ type Patch struct {
 	Scheme *kinds.Scheme
 }
 
-func (c Patch) plan(r *Resource, current *Item, req Request) (w write, err error) {
+func (c Patch) plan(ctx context.Context, r *Resource, current *Item, req Request) (w write, err error) {
 	if current == nil {
 		return w, r.NotFound(req.Name)
 	}
-	o, err := c.next(r, current, &req)
+	o, err := c.next(ctx, r, current, &req)
 	if err != nil {
 		return w, err
 	}
-	return r.replace(current, o, &req, false)
+	return r.replace(ctx, current, o, &req, false)
 }
 
-func (c Patch) next(r *Resource, current *Item, req *Request) (o kinds.Object, err error) {
+func (c Patch) next(ctx context.Context, r *Resource, current *Item, req *Request) (o kinds.Object, err error) {
 	t := kinds.Target{Kind: r.Kind, Version: req.Version}
 	o, ok := c.mergeOrdinary(t, current)
 	if !ok {
-		if o, err = c.document(t, current, req); err != nil {
+		if o, err = c.document(ctx, t, current, req); err != nil {
 			return nil, err
 		}
 	}
@@ -51,20 +52,17 @@ func (c Patch) next(r *Resource, current *Item, req *Request) (o kinds.Object, e
 	if !r.Info().Native && o.GetTypeMeta().APIVersion == "" {
 		return nil, meta.NewInternalError(errors.New("Object 'apiVersion' is missing in 'object has no apiVersion field'"))
 	}
-	o = t.FromWire(o)
-	if err := r.updateManagers(o, current, req, r.st.now()); err != nil {
+	if o, err = t.FromWire(ctx, o); err != nil {
 		return nil, err
 	}
-	if o, err = r.admit(o, current, req); err != nil {
+	if err := r.updateManagers(ctx, o, current, req, r.st.now()); err != nil {
+		return nil, err
+	}
+	if o, err = r.admit(ctx, o, current, req); err != nil {
 		return nil, err
 	}
 	r.dedupOwners(o.GetObjectMeta(), req, afterAdmission)
 	return o, nil
-}
-
-// object describes the object to the functions of package patch.
-func (c Patch) object(t kinds.Target, current *Item) patch.Object {
-	return patch.Object{Type: t.Schema(), Current: current.Wire(t.Version), Reader: patchReader{c.Scheme, t}}
 }
 
 type patchReader struct {
@@ -102,7 +100,7 @@ func (c Patch) mergeOrdinary(t kinds.Target, current *Item) (kinds.Object, bool)
 }
 
 // document applies a patch to the JSON of the object.
-func (c Patch) document(t kinds.Target, current *Item, req *Request) (kinds.Object, error) {
+func (c Patch) document(ctx context.Context, t kinds.Target, current *Item, req *Request) (kinds.Object, error) {
 	apply := patch.JSON
 	switch c.Type {
 	case MergePatch:
@@ -110,7 +108,11 @@ func (c Patch) document(t kinds.Target, current *Item, req *Request) (kinds.Obje
 	case StrategicMergePatch:
 		apply = patch.Strategic
 	}
-	patched, warnings, err := apply(c.object(t, current), c.Data, c.Validation)
+	o, err := current.WireIn(ctx, t.Version)
+	if err != nil {
+		return nil, err
+	}
+	patched, warnings, err := apply(patch.Object{Type: t.Schema(), Current: o, Reader: patchReader{c.Scheme, t}}, c.Data, c.Validation)
 	if err != nil {
 		return nil, err
 	}

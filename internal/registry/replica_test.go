@@ -143,7 +143,7 @@ func TestGetOfAReplicaThatLags(t *testing.T) {
 				got := "-"
 				if err != nil {
 					got = err.Error()
-				} else if h := it.Wire(0).(*lease.Lease).Spec.HolderIdentity; h != nil {
+				} else if h := it.Wire().(*lease.Lease).Spec.HolderIdentity; h != nil {
 					got = *h
 				}
 				assert.Equal(t, row.want, got)

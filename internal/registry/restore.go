@@ -43,7 +43,11 @@ func (r *Resource) PrepareRestore(o kinds.Object, req Request) (*Restored, error
 		return nil, err
 	}
 	r.Kind.Conform(o)
-	if errs := r.Kind.ValidateCreate(req.Version, o); len(errs) > 0 {
+	received, err := r.Kind.AsReceived(context.Background(), req.Version, o)
+	if err != nil {
+		return nil, err
+	}
+	if errs := r.Kind.ValidateCreate(req.Version, received); len(errs) > 0 {
 		return nil, errs.Status(r.Kind.GroupKind(), m.Name)
 	}
 	r.Kind.Type().Settle(o)
@@ -117,7 +121,7 @@ func (r *Resource) restoreSystemFields(o kinds.Object, req Request) error {
 	if known {
 		return nil
 	}
-	return r.updateManagers(o, nil, &req, m.CreationTimestamp.Time)
+	return r.updateManagers(context.Background(), o, nil, &req, m.CreationTimestamp.Time)
 }
 
 // RestoreError is a conflict between two objects of a Restore, or with one in the store.
@@ -282,7 +286,7 @@ func (it *Item) FaithfulVersion() int {
 		if o == nil || !d.Type().Equal(o, it.obj) {
 			continue
 		}
-		if len(d.ValidateCreate(v, o)) == 0 {
+		if o, err := d.AsReceived(context.Background(), v, o); err == nil && len(d.ValidateCreate(v, o)) == 0 {
 			return v
 		}
 		if whole < 0 {
@@ -303,7 +307,10 @@ func (it *Item) roundTrip(version int) kinds.Object {
 	if err != nil {
 		return nil
 	}
-	return it.kind.FromWire(version, o)
+	if o, err = it.kind.FromWire(context.Background(), version, o); err != nil {
+		return nil
+	}
+	return o
 }
 
 // PrepareValid is PrepareRestore for a new object that the caller has validated by other means.

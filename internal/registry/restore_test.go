@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/kubecoord/kubecoord/candidate"
+	"github.com/kubecoord/kubecoord/internal/kinds"
 	"github.com/kubecoord/kubecoord/internal/registry"
 	"github.com/kubecoord/kubecoord/lease"
 	"github.com/kubecoord/kubecoord/store"
@@ -223,7 +224,7 @@ func TestGapsOfARestoreTakeNoHistory(t *testing.T) {
 func TestStateIsOneVersionOfAllKinds(t *testing.T) {
 	st := newStore(t)
 	createAll(t, leasesIn(st), "ns/b", "ns/a")
-	items, version := st.State(st.Resource(candidate.Kind().Registered()), leaseResource(st))
+	items, version := st.State(st.Resource(kinds.Of(candidate.Kind())), leaseResource(st))
 	createAll(t, leasesIn(st), "ns/c")
 	assert.EqualValues(t, 1002, version)
 	require.Len(t, items, 2)
@@ -245,7 +246,7 @@ func TestFaithfulVersionSaysAll(t *testing.T) {
 			st := newStore(t)
 			_, err := in(st, candidate.Kind()).Create(t.Context(), &candidate.LeaseCandidate{ObjectMeta: objectMeta("ns/a"), Spec: row.spec}, store.CreateOptions{})
 			require.NoError(t, err)
-			it, err := st.Resource(candidate.Kind().Registered()).Get(t.Context(), "ns", "a", "")
+			it, err := st.Resource(kinds.Of(candidate.Kind())).Get(t.Context(), "ns", "a", "")
 			require.NoError(t, err)
 			assert.Equal(t, row.want, it.FaithfulVersion())
 		})

@@ -1,6 +1,8 @@
 package registry
 
 import (
+	"context"
+
 	"github.com/kubecoord/kubecoord/internal/kinds"
 	"github.com/kubecoord/kubecoord/store/field"
 )
@@ -8,15 +10,27 @@ import (
 // maxSlow is how many validations that may take long a store runs at once. Others wait for one of them.
 const maxSlow = 4
 
-// validate returns the problems of a write; old is nil on a create. A validation that may take long, such as of a definition with
-// many CEL rules, cannot be cancelled. It runs in a goroutine, which the request leaves at its end, as in a real server. The error
-// is that end. Close of the store waits for the goroutines, and keeps their places.
-func (r *Resource) validate(req *Request, o, old kinds.Object) (field.Errors, error) {
-	k, version, sub := r.Kind, req.Version, req.Sub // the goroutine must not move req to the heap
+// validate returns the problems of a write; old is nil on a create.
+func (r *Resource) validate(ctx context.Context, req *Request, o, old kinds.Object) (field.Errors, error) {
+	o, err := r.Kind.AsReceived(ctx, req.Version, o)
+	if err != nil {
+		return nil, err
+	}
+	if old, err = r.Kind.AsReceived(ctx, req.Version, old); err != nil {
+		return nil, err
+	}
+	return r.check(ctx, req.Version, req.Sub, o, old)
+}
+
+// check does the validation. One that may take long, such as of a definition with many CEL rules, cannot be cancelled. It runs in a
+// goroutine, which the request leaves at its end, as in a real server. The error is that end. Close of the store waits for the
+// goroutines, and keeps their places.
+func (r *Resource) check(ctx context.Context, version int, sub *kinds.Subresource, o, old kinds.Object) (field.Errors, error) {
+	k := r.Kind
 	if !k.ValidatesSlowly() {
 		return problems(k, version, sub, o, old), nil
 	}
-	st, ctx := r.st, req.asking.ctx
+	st := r.st
 	select {
 	case <-ctx.Done():
 		return nil, ctx.Err()

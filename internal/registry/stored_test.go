@@ -31,7 +31,7 @@ func TestValuesAreThoseOfARealServer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e := engine.New(1000)
 		gears := store.MustKind(store.Descriptor[gear]{Group: "example.com", Name: "Gear", Versions: []store.Version[gear]{{Name: "v1"}}, ClusterScoped: true})
-		st, err := registry.Open(registry.Options{}, e, lease.Kind().Registered(), endpoints.Kind().Registered(), candidate.Kind().Registered(), gears.Registered())
+		st, err := registry.Open(registry.Options{}, e, kinds.Of(lease.Kind()), kinds.Of(endpoints.Kind()), kinds.Of(candidate.Kind()), kinds.Of(gears))
 		require.NoError(t, err)
 		defer st.Close()
 		require.NoError(t, st.Loaded(t.Context()))

@@ -16,13 +16,13 @@ import (
 type bodyChange interface {
 	Change
 	// next returns the state after current, with its field managers.
-	next(r *Resource, current *Item, req *Request) (kinds.Object, error)
+	next(ctx context.Context, r *Resource, current *Item, req *Request) (kinds.Object, error)
 }
 
 // through makes a change of a body a change of the parent (upstream: ScaleREST and scaleUpdatedObjectInfo).
 type through struct{ change bodyChange }
 
-func (c through) plan(r *Resource, current *Item, req Request) (w write, err error) {
+func (c through) plan(ctx context.Context, r *Resource, current *Item, req Request) (w write, err error) {
 	if current == nil {
 		return w, r.NotFound(req.Name)
 	}
@@ -36,7 +36,7 @@ func (c through) plan(r *Resource, current *Item, req Request) (w write, err err
 	}
 	bodies := r.bodies(sub)
 	inBody.Version, inBody.UID = 0, ""
-	body, err := c.change.next(bodies, newItem(sub.Body, live, current.version), &inBody)
+	body, err := c.change.next(ctx, bodies, newItem(sub.Body, live, current.version), &inBody)
 	if err != nil {
 		return w, err
 	}
@@ -47,7 +47,7 @@ func (c through) plan(r *Resource, current *Item, req Request) (w write, err err
 	if err := sub.WriteBody(o, body, r.Kind.TypeMeta(req.Version).APIVersion); err != nil {
 		return w, err
 	}
-	return r.replace(current, o, &req, false)
+	return r.replace(ctx, current, o, &req, false)
 }
 
 // Body returns the body of a subresource for a state of the parent.
@@ -67,16 +67,16 @@ func (r *Resource) Body(sub *kinds.Subresource, parent *Item) (*Item, error) {
 // CreateSub answers a create of a body of a subresource. The answer is nil for a Status.
 func (r *Resource) CreateSub(ctx context.Context, req Request, body kinds.Object) (answer *Item, err error) {
 	r.asks(ctx, &req)
-	if err := r.bodies(req.Sub).updateManagers(body, nil, &Request{FieldManager: req.FieldManager, Sub: req.Sub}, r.st.now()); err != nil {
+	if err := r.bodies(req.Sub).updateManagers(ctx, body, nil, &Request{FieldManager: req.FieldManager, Sub: req.Sub}, r.st.now()); err != nil {
 		return nil, err
 	}
-	if body, err = r.admitBody(body, &req); err != nil {
+	if body, err = r.admitBody(ctx, body, &req); err != nil {
 		return nil, err
 	}
 	if errs := req.Sub.Body.ValidateContent(0, body); len(errs) > 0 {
 		return nil, errs.Status(req.Sub.Body.GroupKind(), req.Name)
 	}
-	if err := r.mayCreateBody(body, &req); err != nil {
+	if err := r.mayCreateBody(ctx, body, &req); err != nil {
 		return nil, err
 	}
 	switch {
@@ -100,7 +100,7 @@ func (r *Resource) CreateSub(ctx context.Context, req Request, body kinds.Object
 // binding is the Change of a create that writes the parent, without the rules of an update (upstream: BindingREST).
 type binding struct{ body kinds.Object }
 
-func (c binding) plan(r *Resource, current *Item, req Request) (w write, err error) {
+func (c binding) plan(ctx context.Context, r *Resource, current *Item, req Request) (w write, err error) {
 	if current == nil {
 		return w, r.NotFound(req.Name)
 	}
@@ -184,11 +184,11 @@ type disruption struct {
 	preconditions *kinds.Preconditions
 }
 
-func (c disruption) plan(r *Resource, current *Item, req Request) (w write, err error) {
+func (c disruption) plan(ctx context.Context, r *Resource, current *Item, req Request) (w write, err error) {
 	if current != nil {
 		if err := r.checkPreconditions(current, c.preconditions); err != nil {
 			return w, err
 		}
 	}
-	return c.binding.plan(r, current, req)
+	return c.binding.plan(ctx, r, current, req)
 }

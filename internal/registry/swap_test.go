@@ -38,7 +38,7 @@ func listValves(t testing.TB, st *registry.Store, kind *store.Kind[valve]) (name
 func TestKindComesLaterToAStoreOnABackend(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e, kind := engine.New(1000), valves(nil)
-		first, err := registry.Open(registry.Options{}, e, kind.Registered())
+		first, err := registry.Open(registry.Options{}, e, kinds.Of(kind))
 		require.NoError(t, err)
 		t.Cleanup(first.Close)
 		require.NoError(t, first.Loaded(t.Context()))
@@ -51,11 +51,11 @@ func TestKindComesLaterToAStoreOnABackend(t *testing.T) {
 		require.NoError(t, err)
 		createValves(t, first, kind, "ns/c")
 		time.AfterFunc(time.Second, func() { e.Set(release) })
-		require.NoError(t, later.Register(t.Context(), kind.Registered()))
+		require.NoError(t, later.Register(t.Context(), kinds.Of(kind)))
 		assert.Equal(t, []string{"a@1001", "c@1004"}, listValves(t, later, kind))
 		assert.EqualValues(t, 1004, later.ResourceVersion())
 
-		w, err := later.Resource(kind.Registered()).Watch(t.Context(), registry.ListOptions{ResourceVersion: "1004", EndWithoutContact: true})
+		w, err := later.Resource(kinds.Of(kind)).Watch(t.Context(), registry.ListOptions{ResourceVersion: "1004", EndWithoutContact: true})
 		require.NoError(t, err)
 		defer w.Close()
 		createValves(t, first, kind, "ns/d")
@@ -64,18 +64,18 @@ func TestKindComesLaterToAStoreOnABackend(t *testing.T) {
 		assert.Equal(t, "ADDED ns/d@1005", eventText(events[0]))
 
 		next := valves(nil)
-		require.NoError(t, later.Register(t.Context(), next.Registered()))
+		require.NoError(t, later.Register(t.Context(), kinds.Of(next)))
 		_, err = w.Next(t.Context())
 		assert.Equal(t, io.EOF, err)
 		assert.Equal(t, []string{"a@1001", "c@1004", "d@1005"}, listValves(t, later, next))
 		createValves(t, later, next, "ns/e")
 		assert.Equal(t, []string{"a@1001", "c@1004", "d@1005", "e@1006"}, listValves(t, first, kind))
 
-		require.NoError(t, later.Drop(t.Context(), next.Registered()))
+		require.NoError(t, later.Drop(t.Context(), kinds.Of(next)))
 		assert.Empty(t, listValves(t, first, kind))
 		_, err = in(later, next).Create(t.Context(), &valve{ObjectMeta: objectMeta("ns/a")}, store.CreateOptions{})
 		assert.ErrorIs(t, err, store.ErrNotFound)
-		require.NoError(t, later.Register(t.Context(), kind.Registered()))
+		require.NoError(t, later.Register(t.Context(), kinds.Of(kind)))
 		createValves(t, later, kind, "ns/a")
 		assert.Equal(t, []string{"a@1011"}, listValves(t, first, kind))
 	})
@@ -85,7 +85,7 @@ func TestStoragePrefixOfAKindThatComesLater(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		st := openOn(t, engine.New(1000))
 		kind := valves(func(d *store.Descriptor[valve]) { d.StoragePrefix = "leases" })
-		assert.EqualError(t, st.Register(t.Context(), kind.Registered()),
+		assert.EqualError(t, st.Register(t.Context(), kinds.Of(kind)),
 			`store: StoragePrefix: got "leases" for leases.coordination.k8s.io and valves.example.com, want one for each kind`)
 	})
 }
@@ -95,7 +95,7 @@ func TestReplacedKindInForks(t *testing.T) {
 	createValves(t, st, old, "ns/a", "ns/b")
 	before, collection := st.Size(), in(st, old)
 	next := valves(nil)
-	require.NoError(t, st.Register(t.Context(), next.Registered()))
+	require.NoError(t, st.Register(t.Context(), kinds.Of(next)))
 	assert.Equal(t, before, st.Size())
 	_, err := collection.Create(t.Context(), &valve{ObjectMeta: objectMeta("ns/c")}, store.CreateOptions{})
 	assertStatus(t, err, 429, "TooManyRequests", "storage is (re)initializing")
@@ -124,6 +124,6 @@ func TestObjectsThatANewKindCannotReadRefuseIt(t *testing.T) {
 	st, old := newStore(t), valves(nil)
 	createValves(t, st, old, "ns/a")
 	next := store.MustKind(store.Descriptor[tap]{Group: "example.com", Name: "Valve", Versions: []store.Version[tap]{{Name: "v1"}}})
-	assert.ErrorContains(t, st.Register(t.Context(), next.Registered()), "store: the valves.example.com ns/a cannot be read as an object of the new kind: ")
+	assert.ErrorContains(t, st.Register(t.Context(), kinds.Of(next)), "store: the valves.example.com ns/a cannot be read as an object of the new kind: ")
 	createValves(t, st, old, "ns/b")
 }

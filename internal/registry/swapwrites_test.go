@@ -28,7 +28,7 @@ func TestAChangeOfKindsIsASwap(t *testing.T) {
 		d.Default = func(v *valve) { read, v.Spec.Open = read+1, true }
 	})
 	ctx := t.Context()
-	require.NoError(t, st.Register(ctx, next.Registered()))
+	require.NoError(t, st.Register(ctx, kinds.Of(next)))
 	assert.Zero(t, read)
 	objects := in(st, next)
 	b, err := objects.Get(ctx, "ns", "b")
@@ -40,7 +40,7 @@ func TestAChangeOfKindsIsASwap(t *testing.T) {
 	assert.Equal(t, []string{"a@1001", "b@1002", "c@1003"}, listValves(t, st, next))
 	assert.Equal(t, 3, read, "remembered")
 	size := st.Size()
-	w, err := st.Resource(next.Registered()).Watch(ctx, registry.ListOptions{ResourceVersion: "1003"})
+	w, err := st.Resource(kinds.Of(next)).Watch(ctx, registry.ListOptions{ResourceVersion: "1003"})
 	require.NoError(t, err)
 	defer w.Close()
 	b.Labels = map[string]string{"k": "v"}
@@ -102,7 +102,7 @@ func TestWritesDuringAChangeOfKindsAreKept(t *testing.T) {
 			assert.NoError(t, err)
 		},
 	})
-	require.NoError(t, st.Register(ctx, next.Registered()))
+	require.NoError(t, st.Register(ctx, kinds.Of(next)))
 	assert.True(t, begun)
 	items, _, err := in(st, next).List(ctx, registry.ListOptions{})
 	require.NoError(t, err)
@@ -116,10 +116,10 @@ func TestAWatchOfANewKindDoesNotStartBeforeTheChange(t *testing.T) {
 	st, old := newStore(t), valves(nil)
 	createValves(t, st, old, "ns/a", "ns/b")
 	next := valves(nil)
-	require.NoError(t, st.Register(t.Context(), next.Registered()))
+	require.NoError(t, st.Register(t.Context(), kinds.Of(next)))
 	createValves(t, st, next, "ns/c")
 	for version, want := range map[string]error{"1001": meta.ReasonExpired, "1002": nil, "1003": nil} {
-		w, err := st.Resource(next.Registered()).Watch(t.Context(), registry.ListOptions{ResourceVersion: version, Timeout: -1})
+		w, err := st.Resource(kinds.Of(next)).Watch(t.Context(), registry.ListOptions{ResourceVersion: version, Timeout: -1})
 		require.NoError(t, err)
 		_, err = w.Next(t.Context())
 		w.Close()
@@ -135,7 +135,7 @@ func TestAWatchOfANewKindDoesNotStartBeforeTheChange(t *testing.T) {
 func TestWatchesEndWhenTheirKindGoes(t *testing.T) {
 	for name, goes := range map[string]func(ctx context.Context, st *registry.Store, k *kinds.Kind) error{
 		"replaced": func(ctx context.Context, st *registry.Store, _ *kinds.Kind) error {
-			return st.Register(ctx, valves(nil).Registered())
+			return st.Register(ctx, kinds.Of(valves(nil)))
 		},
 		"dropped": func(ctx context.Context, st *registry.Store, k *kinds.Kind) error { return st.Drop(ctx, k) },
 		"not served any more": func(_ context.Context, st *registry.Store, k *kinds.Kind) error {
@@ -146,11 +146,11 @@ func TestWatchesEndWhenTheirKindGoes(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				st, kind := newStore(t), valves(nil)
-				st.Resource(kind.Registered())
+				st.Resource(kinds.Of(kind))
 				ctx, cancel := context.WithCancel(t.Context())
 				defer cancel()
 				ended := make(chan error, 1)
-				w, err := st.Resource(kind.Registered()).Watch(ctx, registry.ListOptions{ResourceVersion: "1000", EndWithoutContact: true})
+				w, err := st.Resource(kinds.Of(kind)).Watch(ctx, registry.ListOptions{ResourceVersion: "1000", EndWithoutContact: true})
 				require.NoError(t, err)
 				go func() {
 					defer w.Close()
@@ -158,7 +158,7 @@ func TestWatchesEndWhenTheirKindGoes(t *testing.T) {
 					ended <- err
 				}()
 				synctest.Wait()
-				require.NoError(t, goes(ctx, st, kind.Registered()))
+				require.NoError(t, goes(ctx, st, kinds.Of(kind)))
 				synctest.Wait()
 				select {
 				case err := <-ended:

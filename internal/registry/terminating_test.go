@@ -6,6 +6,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/kubecoord/kubecoord/internal/kinds"
 	"github.com/kubecoord/kubecoord/internal/registry"
 	"github.com/kubecoord/kubecoord/store"
 )
@@ -14,7 +15,7 @@ import (
 func TestNothingIsCreatedOfAKindThatTerminates(t *testing.T) {
 	st, old := newStore(t), valves(nil)
 	createValves(t, st, old, "ns/a")
-	st.SetTerminating(old.Registered(), true)
+	st.SetTerminating(kinds.Of(old), true)
 	fork, err := st.Fork()
 	require.NoError(t, err)
 	t.Cleanup(fork.Close)
@@ -22,15 +23,15 @@ func TestNothingIsCreatedOfAKindThatTerminates(t *testing.T) {
 		t.Helper()
 		_, err := in(st, kind).Create(t.Context(), &valve{ObjectMeta: objectMeta("ns/b")}, store.CreateOptions{DryRun: dryRun})
 		assertStatus(t, err, 403, "Forbidden", `valves.example.com "b" is forbidden: create not allowed while custom resource definition is terminating`)
-		assert.True(t, st.Terminating(kind.Registered()))
+		assert.True(t, st.Terminating(kinds.Of(kind)))
 	}
 	refuses(st, old, false)
 	refuses(st, old, true)
 	refuses(fork, old, false)
 	next := valves(nil)
-	require.NoError(t, st.Register(t.Context(), next.Registered()))
+	require.NoError(t, st.Register(t.Context(), kinds.Of(next)))
 	refuses(st, next, false)
-	st.SetTerminating(next.Registered(), false)
+	st.SetTerminating(kinds.Of(next), false)
 	createValves(t, st, next, "ns/b")
 	refuses(fork, old, false)
 }

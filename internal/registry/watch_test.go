@@ -103,7 +103,7 @@ func TestSelectorTurnsChangesIntoComingsAndGoings(t *testing.T) {
 		var holders []string
 		items, others := rec.takeItems(), other.takeItems()
 		for _, it := range items {
-			holders = append(holders, *it.Wire(0).(*lease.Lease).Spec.HolderIdentity)
+			holders = append(holders, *it.Wire().(*lease.Lease).Spec.HolderIdentity)
 		}
 		assert.Equal(t, []string{"3", "4", "4", "6", "6", "10"}, holders, "what goes is told as it was before")
 		assert.Equal(t, "in", items[2].Metadata().Labels["k"])
@@ -138,7 +138,7 @@ func TestDeletedEventHasTheLastStateAndTheVersionOfTheDeletion(t *testing.T) {
 		mustDelete(t, leases, "ns/a")
 		want := *last
 		want.ResourceVersion = "1003"
-		got := rec.takeItems()[0].Wire(0).(*lease.Lease)
+		got := rec.takeItems()[0].Wire().(*lease.Lease)
 		got.TypeMeta = want.TypeMeta
 		assert.Equal(t, &want, got)
 	})

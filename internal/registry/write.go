@@ -76,12 +76,12 @@ func (r *Resource) Create(ctx context.Context, o kinds.Object, req Request) (*It
 		return nil, err
 	}
 	r.dedupOwners(m, &req, "")
-	if err := r.updateManagers(o, nil, &req, r.st.now()); err != nil {
+	if err := r.updateManagers(ctx, o, nil, &req, r.st.now()); err != nil {
 		return nil, err
 	}
 	req.Name = m.Name
 	r.asks(ctx, &req)
-	o, err := r.admit(o, nil, &req)
+	o, err := r.admit(ctx, o, nil, &req)
 	if err != nil {
 		return nil, err
 	}
@@ -116,7 +116,7 @@ func (r *Resource) answer(ctx context.Context, o kinds.Object, req *Request) (*I
 	if errs := r.Kind.ValidateContent(req.Version, o); len(errs) > 0 {
 		return nil, errs.Status(meta.GroupKind{Group: r.Info().Group}, "")
 	}
-	if err := r.mayWrite(o, nil, req); err != nil {
+	if err := r.mayWrite(ctx, o, nil, req); err != nil {
 		return nil, err
 	}
 	r.Kind.PrepareNew(ctx, o)
@@ -128,17 +128,17 @@ func (r *Resource) answer(ctx context.Context, o kinds.Object, req *Request) (*I
 
 // create stores an object with a name.
 func (r *Resource) create(ctx context.Context, o kinds.Object, req *Request) (*Item, error) {
-	if err := r.prepareCreate(o, req); err != nil {
+	if err := r.prepareCreate(ctx, o, req); err != nil {
 		return nil, err
 	}
-	if err := r.mayWrite(o, nil, req); err != nil {
+	if err := r.mayWrite(ctx, o, nil, req); err != nil {
 		return nil, err
 	}
 	m := o.GetObjectMeta()
 	if v, err := parseResourceVersion(m.ResourceVersion); err == nil && v != 0 && !req.DryRun {
 		return nil, errors.New("resourceVersion should not be set on objects to be created")
 	}
-	w, err := r.creation(o, req, false)
+	w, err := r.creation(ctx, o, req, false)
 	if err != nil {
 		return nil, err
 	}
@@ -159,8 +159,8 @@ func (r *Resource) create(ctx context.Context, o kinds.Object, req *Request) (*I
 }
 
 // creation returns the write of a new object after steps 2 and 3.
-func (r *Resource) creation(o kinds.Object, req *Request, applied bool) (w write, err error) {
-	o, filled, err := r.Kind.Settle(o)
+func (r *Resource) creation(ctx context.Context, o kinds.Object, req *Request, applied bool) (w write, err error) {
+	o, filled, err := r.Kind.Settle(ctx, o)
 	if err != nil {
 		return w, err
 	}
@@ -183,24 +183,21 @@ func (r *Resource) noUniqueName(name string, taken error) error {
 }
 
 // prepareCreate does steps 2 and 3 of a create.
-func (r *Resource) prepareCreate(o kinds.Object, req *Request) error {
+func (r *Resource) prepareCreate(ctx context.Context, o kinds.Object, req *Request) error {
 	m := o.GetObjectMeta()
 	m.UID = r.newUID()
 	m.CreationTimestamp = meta.NewTime(r.st.now())
 	if !r.Kind.KeepsVersion() {
 		r.Kind.Conform(o)
 	}
-	r.Kind.PrepareNew(req.asking.ctx, o)
+	r.Kind.PrepareNew(ctx, o)
 	if err := MatchNamespace(m, req.Namespace); err != nil {
 		return err
 	}
 	if err := (kinds.Target{Kind: r.Kind, Version: req.Version}).CheckType(o); err != nil {
 		return err
 	}
-	if err := r.Kind.CheckWire(o, req.Version); err != nil {
-		return err
-	}
-	errs, err := r.validate(req, o, nil)
+	errs, err := r.validate(ctx, req, o, nil)
 	if err == nil && len(errs) > 0 {
 		err = errs.Status(r.Kind.GroupKind(), m.Name)
 	}
@@ -244,15 +241,12 @@ func (r *Resource) attempt(ctx context.Context, req Request, c Change) (write, e
 			return write{}, err
 		}
 		if current != nil {
-			check := r.Kind.CheckUpdate
-			if _, deletes := c.(deletion); deletes || req.DryRun {
-				check = r.Kind.CheckWireAnew // as upstream, which finds it in storage and not in the watch cache
-			}
-			if err := check(current.obj, req.Version); err != nil {
+			_, deletes := c.(deletion)
+			if err := r.convertBefore(ctx, current, req.Version, deletes || req.DryRun); err != nil {
 				return write{}, err
 			}
 		}
-		w, err := c.plan(r, current, req)
+		w, err := c.plan(ctx, r, current, req)
 		if err == nil && !w.done {
 			w, err = r.st.source.commit(ctx, r, w)
 			lost, isLost := err.(*lostRace)
@@ -278,6 +272,20 @@ func (r *Resource) attempt(ctx context.Context, req Request, c Change) (write, e
 		}
 		current, confirmed = have, true
 	}
+}
+
+// convertBefore does the conversions that an update makes of the state before it: to the version of the request, for which the
+// result of an earlier one will do, and back. A deletion and a dry run find the state in storage and not in the watch cache
+// (upstream: apiserver, storage/etcd3, getStateFromObject).
+func (r *Resource) convertBefore(ctx context.Context, current *Item, version int, stored bool) error {
+	if !r.Kind.Remembers(version) {
+		return nil
+	}
+	o, err := r.Kind.Convert(ctx, current.obj, 0, version, kinds.Reuse(!stored))
+	if err == nil && !stored {
+		_, err = r.Kind.Convert(ctx, o, version, 0, kinds.Anew)
+	}
+	return err
 }
 
 // lostRace sends a write back to its first step. It is never wrapped.
@@ -308,19 +316,19 @@ type write struct {
 }
 
 // replace does steps 2 to 5 of an update: o is the state after current, which may be nil.
-func (r *Resource) replace(current *Item, o kinds.Object, req *Request, applied bool) (w write, err error) {
+func (r *Resource) replace(ctx context.Context, current *Item, o kinds.Object, req *Request, applied bool) (w write, err error) {
 	if current == nil {
-		return r.createMissing(o, req, applied)
+		return r.createMissing(ctx, o, req, applied)
 	}
-	if o, err = r.prepareUpdate(current, o, req); err != nil {
+	if o, err = r.prepareUpdate(ctx, current, o, req); err != nil {
 		return w, err
 	}
 	m, old := o.GetObjectMeta(), current.meta()
 	managers := ignoreManagerTimes(m, old)
-	if err := r.mayWrite(o, current, req); err != nil {
+	if err := r.mayWrite(ctx, o, current, req); err != nil {
 		return w, err
 	}
-	o, filled, err := r.Kind.Settle(o)
+	o, filled, err := r.Kind.Settle(ctx, o)
 	if err != nil {
 		return w, err
 	}
@@ -349,13 +357,13 @@ func (r *Resource) replace(current *Item, o kinds.Object, req *Request, applied 
 }
 
 // createMissing is replace for an update that found no object.
-func (r *Resource) createMissing(o kinds.Object, req *Request, applied bool) (w write, err error) {
+func (r *Resource) createMissing(ctx context.Context, o kinds.Object, req *Request, applied bool) (w write, err error) {
 	m := o.GetObjectMeta()
 	if _, err := parseResourceVersion(m.ResourceVersion); err != nil {
 		return w, err
 	}
 	wipeSystemFields(m)
-	if err := r.prepareCreate(o, req); err != nil {
+	if err := r.prepareCreate(ctx, o, req); err != nil {
 		return w, err
 	}
 	if req.MayCreate != nil {
@@ -363,14 +371,14 @@ func (r *Resource) createMissing(o kinds.Object, req *Request, applied bool) (w 
 			return w, err
 		}
 	}
-	if err := r.mayWrite(o, nil, req); err != nil {
+	if err := r.mayWrite(ctx, o, nil, req); err != nil {
 		return w, err
 	}
-	return r.creation(o, req, applied)
+	return r.creation(ctx, o, req, applied)
 }
 
 // prepareUpdate does steps 2 and 3 of an update.
-func (r *Resource) prepareUpdate(current *Item, o kinds.Object, req *Request) (kinds.Object, error) {
+func (r *Resource) prepareUpdate(ctx context.Context, current *Item, o kinds.Object, req *Request) (kinds.Object, error) {
 	if !r.Kind.KeepsVersion() {
 		r.Kind.Conform(o)
 	}
@@ -389,18 +397,15 @@ func (r *Resource) prepareUpdate(current *Item, o kinds.Object, req *Request) (k
 	partial := req.Sub != nil && req.Sub.Body == nil
 	if partial {
 		var err error
-		if o, err = r.Kind.PrepareSubresource(req.Sub, o, current.obj); err != nil {
+		if o, err = r.Kind.PrepareSubresource(ctx, req.Sub, o, current.obj); err != nil {
 			return nil, err
 		}
 		m = o.GetObjectMeta()
-	} else {
-		r.Kind.PrepareSuccessor(o, current.obj)
-	}
-	restoreSystemFields(m, current.meta())
-	if err := r.Kind.CheckWire(o, req.Version); err != nil {
+	} else if err := r.Kind.PrepareSuccessor(ctx, o, current.obj); err != nil {
 		return nil, err
 	}
-	errs, err := r.validate(req, o, current.obj)
+	restoreSystemFields(m, current.meta())
+	errs, err := r.validate(ctx, req, o, current.obj)
 	if err == nil && len(errs) > 0 {
 		err = errs.Status(r.Kind.GroupKind(), m.Name)
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/kubecoord/kubecoord/internal/kinds"
 	"github.com/kubecoord/kubecoord/lease"
 )
 
@@ -30,14 +31,14 @@ func (v *examiner) findTwoHolders() {
 	}
 }
 
-func (c *change) isLease() bool { return c.Resource.Kind == lease.Kind().Registered() }
+func (c *change) isLease() bool { return c.Resource.Kind == kinds.Of(lease.Kind()) }
 
 // leaseAfter returns the Lease after a change, or nil if it was deleted.
 func leaseAfter(c *change) *lease.Lease {
 	if c.New == nil {
 		return nil
 	}
-	return c.New.Wire(0).(*lease.Lease)
+	return c.New.Wire().(*lease.Lease)
 }
 
 // holder describes the holder of a Lease.

@@ -5,8 +5,9 @@
 // # Keys and values
 //
 // Keys and values are those of a real API server below its prefix: "leases/default/a", and a protobuf envelope or JSON
-// (upstream: apiserver, storage/etcd3/store.go). A Backend need not read them. A Value that went in or came out does not
-// change any more: neither side may write into it.
+// (upstream: apiserver, storage/etcd3/store.go). The keys of a kind begin with kind.Info.StoragePrefix and a slash. A
+// Backend need not read the values. A Value that went in or came out does not change any more: neither side may write into
+// it.
 //
 // # Versions
 //
@@ -28,8 +29,8 @@ import (
 
 // Backend keeps values under keys, and gives each change a version. All methods may be called from any goroutine.
 //
-// A call whose context ends must return soon, with an error for which errors.Is finds the error of the context. Other errors go to
-// the client as they are.
+// A call whose context ends must return soon, with an error for which errors.Is finds the error of the context. Other
+// errors go to the client as they are.
 type Backend interface {
 	// Commit makes one change if the key is in the state that the write expects. An error leaves the outcome open: the
 	// store does not repeat the write.
@@ -44,8 +45,8 @@ type Backend interface {
 	// Progress asks for a call of Follower.Reached. The store repeats the request while a read waits. It must not block. A
 	// Backend need do nothing if each version has a change that Follow reports.
 	Progress()
-	// Follow calls f with all state and then with each change, whoever made it, in the order of the versions. If the Backend still has the
-	// state of up to history versions ago, Follow begins with that state, so that watches can start in the past.
+	// Follow calls f with all state and then with each change, whoever made it, in the order of the versions. If the Backend
+	// still has the state of up to history versions ago, Follow begins with that state, so that watches can start in the past.
 	//
 	// A store calls Follow once, when it opens. Follow returns when ctx ends or f returns an error. If it lost its
 	// connection, it connects again by itself. An error that it returns ends the store: all requests fail with it. The

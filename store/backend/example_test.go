@@ -135,7 +135,7 @@ func Example() {
 	_, err = lease.In(a).Update(ctx, l, store.UpdateOptions{})
 	fmt.Println(err)
 
-	all, version, _ := kept.List(ctx, store.StoragePrefix(lease.Kind())+"/")
+	all, version, _ := kept.List(ctx, lease.Kind().Info().StoragePrefix+"/")
 	fmt.Println(all[0].Key, all[0].Version, version, slices.Equal(all[0].Value[:4], []byte("k8s\x00")))
 
 	// Output:

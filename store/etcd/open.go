@@ -19,6 +19,7 @@ import (
 	"github.com/kubecoord/kubecoord/endpoints"
 	"github.com/kubecoord/kubecoord/lease"
 	"github.com/kubecoord/kubecoord/store"
+	"github.com/kubecoord/kubecoord/store/kind"
 )
 
 // Options configures a store on etcd. The zero value is ready for use.
@@ -45,7 +46,7 @@ type Options struct {
 //
 // Open waits until the store can be read, or ctx ends. An error says what is wrong and what
 // to do; it is the same for each of the replicas.
-func Open(ctx context.Context, c clientv3.Config, prefix string, o Options, kinds ...store.AnyKind) (*store.Store, error) {
+func Open(ctx context.Context, c clientv3.Config, prefix string, o Options, kinds ...kind.Kind) (*store.Store, error) {
 	client, err := Dial(c)
 	if err != nil {
 		return nil, err
@@ -55,17 +56,17 @@ func Open(ctx context.Context, c clientv3.Config, prefix string, o Options, kind
 
 // OpenClient is like Open, with a client of the caller, who closes it after the store. The
 // client of a member.Member needs no connection.
-func OpenClient(ctx context.Context, client *clientv3.Client, prefix string, o Options, kinds ...store.AnyKind) (*store.Store, error) {
+func OpenClient(ctx context.Context, client *clientv3.Client, prefix string, o Options, kinds ...kind.Kind) (*store.Store, error) {
 	return open(ctx, client, func() {}, prefix, o, kinds)
 }
 
-func open(ctx context.Context, client *clientv3.Client, closing func(), prefix string, o Options, others []store.AnyKind) (_ *store.Store, err error) {
+func open(ctx context.Context, client *clientv3.Client, closing func(), prefix string, o Options, others []kind.Kind) (_ *store.Store, err error) {
 	clean, err := cleanPrefix(prefix)
 	if err != nil {
 		closing()
 		return nil, err
 	}
-	all := append([]store.AnyKind{lease.Kind(), candidate.Kind(), endpoints.Kind()}, others...)
+	all := append([]kind.Kind{lease.Kind(), candidate.Kind(), endpoints.Kind()}, others...)
 	e := newEtcd(client, clean, o)
 	e.closing = closing
 	defer func() {

@@ -16,6 +16,7 @@ import (
 	"github.com/kubecoord/kubecoord/httpapi/apitest"
 	"github.com/kubecoord/kubecoord/httpapi/client"
 	"github.com/kubecoord/kubecoord/store"
+	"github.com/kubecoord/kubecoord/store/kind"
 	"github.com/kubecoord/kubecoord/store/kube"
 	"github.com/kubecoord/kubecoord/store/kube/scheme"
 	"github.com/kubecoord/kubecoord/watch"
@@ -25,7 +26,7 @@ import (
 func collections[T any, P interface {
 	*T
 	runtime.Object
-}](t *testing.T, api *apitest.API) (kind store.AnyKind, doors map[string]*kube.Collection[T]) {
+}](t *testing.T, api *apitest.API) (kind kind.Kind, doors map[string]*kube.Collection[T]) {
 	kind, err := kube.KindOf[T, P](clientgoscheme.Scheme, api.Handler().Kinds())
 	require.NoError(t, err)
 	c, err := client.New(client.Config{Server: api.Host(), Transport: api.Transport()})

@@ -9,6 +9,7 @@ import (
 	"github.com/kubecoord/kubecoord/httpapi/client"
 	"github.com/kubecoord/kubecoord/store"
 	"github.com/kubecoord/kubecoord/store/clock"
+	"github.com/kubecoord/kubecoord/store/kind"
 	"github.com/kubecoord/kubecoord/watch"
 )
 
@@ -51,7 +52,7 @@ type objects[T any] interface {
 func In[T any, P interface {
 	*T
 	runtime.Object
-}, D *store.Store | *client.Client](kind store.AnyKind, door D) (*Collection[T], error) {
+}, D *store.Store | *client.Client](kind kind.Kind, door D) (*Collection[T], error) {
 	k, err := store.As[T](kind)
 	if err == nil {
 		of, status := in(k, door)

@@ -19,6 +19,7 @@ import (
 	"github.com/kubecoord/kubecoord/internal/kinds"
 	"github.com/kubecoord/kubecoord/lease"
 	"github.com/kubecoord/kubecoord/store"
+	"github.com/kubecoord/kubecoord/store/kind"
 	"github.com/kubecoord/kubecoord/store/kube"
 	"github.com/kubecoord/kubecoord/store/meta"
 	"github.com/kubecoord/kubecoord/watch"
@@ -56,7 +57,7 @@ var backupKind = store.MustKind(store.Descriptor[store.Unstructured]{
 // atBothDoors runs a test with the Backups of a store, and with those of a server.
 func atBothDoors(t *testing.T, test func(t *testing.T, backups *kube.Collection[Backup])) {
 	serve := func(t *testing.T) *apitest.API {
-		return apitest.New(t, apitest.Options{API: httpapi.Options{Kinds: []store.AnyKind{backupKind}}})
+		return apitest.New(t, apitest.Options{API: httpapi.Options{Kinds: []kind.Kind{backupKind}}})
 	}
 	t.Run("store", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
@@ -286,7 +287,7 @@ func (r *refusing) Validate(context.Context, *kinds.Attributes) error { return n
 func TestAdmissionOfACollection(t *testing.T) {
 	admission := &refusing{}
 	api := apitest.New(t, apitest.Options{API: httpapi.Options{
-		Kinds: []store.AnyKind{backupKind}, Admission: admission,
+		Kinds: []kind.Kind{backupKind}, Admission: admission,
 	}})
 	backups, err := kube.In[Backup](backupKind, api.Store())
 	require.NoError(t, err)

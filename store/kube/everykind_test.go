@@ -24,6 +24,7 @@ import (
 	"github.com/kubecoord/kubecoord/httpapi/apitest"
 	"github.com/kubecoord/kubecoord/store"
 	"github.com/kubecoord/kubecoord/store/fixture"
+	"github.com/kubecoord/kubecoord/store/kind"
 	"github.com/kubecoord/kubecoord/store/kube/crd"
 	"github.com/kubecoord/kubecoord/store/kube/scheme"
 )
@@ -32,7 +33,7 @@ import (
 // CustomResourceDefinition.
 
 // everyKind returns the kinds of client-go and the one in testdata/backup.
-var everyKind = sync.OnceValues(func() ([]store.AnyKind, error) {
+var everyKind = sync.OnceValues(func() ([]kind.Kind, error) {
 	builtin, err := scheme.Kinds(clientgoscheme.Scheme, scheme.Options{})
 	if err != nil {
 		return nil, err

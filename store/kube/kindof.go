@@ -5,7 +5,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/runtime"
 
-	"github.com/kubecoord/kubecoord/store"
+	"github.com/kubecoord/kubecoord/store/kind"
 )
 
 // KindOf returns the kind of a Go type among kinds, by the name that the scheme has for the type:
@@ -17,18 +17,18 @@ import (
 func KindOf[T any, P interface {
 	*T
 	runtime.Object
-}](s *runtime.Scheme, kinds []store.AnyKind) (store.AnyKind, error) {
+}](s *runtime.Scheme, kinds []kind.Kind) (kind.Kind, error) {
 	names, _, err := s.ObjectKinds(P(new(T)))
 	if err != nil {
 		return nil, fmt.Errorf("kube: %w", err)
 	}
 	for _, k := range kinds {
-		info := k.Registered().Info()
+		info := k.Info()
 		for _, name := range names {
 			if name.Group != info.Group || name.Kind != info.Kind {
 				continue
 			}
-			if stored := info.Versions[k.Registered().OwnVersion()].Name; stored != name.Version {
+			if stored := info.Versions[k.OwnVersion()].Name; stored != name.Version {
 				return nil, fmt.Errorf("kube: %T is of version %s, want a type of version %s, in which the objects are stored", *new(T), name.Version, stored)
 			}
 			return k, nil

@@ -10,12 +10,12 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kubecoord/kubecoord/lease"
-	"github.com/kubecoord/kubecoord/store"
+	"github.com/kubecoord/kubecoord/store/kind"
 	"github.com/kubecoord/kubecoord/store/kube"
 )
 
 func TestKindOfFindsTheKindOfATypeByItsScheme(t *testing.T) {
-	all := []store.AnyKind{lease.Kind(), backupKind}
+	all := []kind.Kind{lease.Kind(), backupKind}
 	s := runtime.NewScheme()
 	_, err := kube.KindOf[Backup](s, all)
 	assert.ErrorContains(t, err, "kube: no kind is registered for the type kube_test.Backup in scheme")

@@ -21,8 +21,8 @@ import (
 
 	"github.com/kubecoord/kubecoord/httpapi"
 	"github.com/kubecoord/kubecoord/httpapi/apitest"
-	"github.com/kubecoord/kubecoord/store"
 	"github.com/kubecoord/kubecoord/store/fixture"
+	"github.com/kubecoord/kubecoord/store/kind"
 )
 
 const (
@@ -45,7 +45,7 @@ type site struct {
 func inSite(t *testing.T, test func(t *testing.T, s *site), fixtures ...fixture.Source) {
 	synctest.Test(t, func(t *testing.T) {
 		api := apitest.New(t, apitest.Options{
-			API:      httpapi.Options{Kinds: []store.AnyKind{poolKind()}},
+			API:      httpapi.Options{Kinds: []kind.Kind{poolKind()}},
 			Fixtures: fixtures,
 			Verify:   true,
 		})

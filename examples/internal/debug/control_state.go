@@ -117,7 +117,7 @@ func (c control) listHistory(w http.ResponseWriter, r *http.Request) error {
 	complete := true
 	var known []string
 	for _, kind := range c.api.Handler().Kinds() {
-		plural := kind.Registered().Info().Plural
+		plural := kind.Info().Plural
 		known = append(known, plural)
 		if !wants(query.Get("resource"), plural) {
 			continue

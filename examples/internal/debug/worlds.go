@@ -17,6 +17,7 @@ import (
 	"github.com/kubecoord/kubecoord/httpapi"
 	"github.com/kubecoord/kubecoord/httpapi/apitest"
 	"github.com/kubecoord/kubecoord/store"
+	"github.com/kubecoord/kubecoord/store/kind"
 )
 
 // Worlds is an http.Handler with one world at the root, and its forks below /debug/worlds/. Worlds are independent of each
@@ -73,7 +74,7 @@ func (ws *Worlds) Store() *store.Store { return ws.main.store() }
 func (ws *Worlds) API() *httpapi.API { return ws.main.handler() }
 
 // Kinds returns the kinds that the world at the root serves, also after Close.
-func (ws *Worlds) Kinds() []store.AnyKind {
+func (ws *Worlds) Kinds() []kind.Kind {
 	ws.main.mu.RLock()
 	defer ws.main.mu.RUnlock()
 	return ws.main.now.api.Handler().Kinds()

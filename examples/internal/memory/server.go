@@ -27,6 +27,7 @@ import (
 	"github.com/kubecoord/kubecoord/store"
 	"github.com/kubecoord/kubecoord/store/clock"
 	"github.com/kubecoord/kubecoord/store/fixture"
+	"github.com/kubecoord/kubecoord/store/kind"
 )
 
 // config is the command line.
@@ -159,7 +160,7 @@ type served struct {
 	close func()
 	store func() *store.Store
 	api   func() *httpapi.API // nil after the end of a world
-	kinds func() []store.AnyKind
+	kinds func() []kind.Kind
 }
 
 func newServed(c config, opts httpapi.Options, fixtures ...fixture.Source) (served, error) {

@@ -15,13 +15,14 @@ import (
 	"github.com/kubecoord/kubecoord/examples/internal/serve"
 	"github.com/kubecoord/kubecoord/store"
 	"github.com/kubecoord/kubecoord/store/fixture"
+	"github.com/kubecoord/kubecoord/store/kind"
 )
 
 // loadState loads the sources, and the file or the directory of -load, if it is set. It must come before the
 // election starts: a candidate.Coordinator trusts the times of the objects it finds at its
 // start, and treats later ones as new. Objects keep their versions. The store goes on at
 // version first, or at a greater one that it has loaded.
-func loadState(st *store.Store, kinds []store.AnyKind, c config, first uint64, more ...fixture.Source) error {
+func loadState(st *store.Store, kinds []kind.Kind, c config, first uint64, more ...fixture.Source) error {
 	opts := fixture.Options{Kinds: kinds}
 	path := c.load
 	if path == "" {

@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"github.com/kubecoord/kubecoord/httpapi"
-	"github.com/kubecoord/kubecoord/store"
+	"github.com/kubecoord/kubecoord/store/kind"
 )
 
 // The file of -authorize is a table of our own. Upstream's file, that of ABAC, can name neither
@@ -52,7 +52,7 @@ func everywhere() []rule {
 }
 
 // readRules reads the file of -authorize.
-func readRules(file string, kinds []store.AnyKind) ([]rule, error) {
+func readRules(file string, kinds []kind.Kind) ([]rule, error) {
 	f, err := os.Open(file)
 	if err != nil {
 		return nil, fmt.Errorf("-authorize: %w", err)
@@ -130,12 +130,12 @@ func columnsOf(paths bool) []string {
 }
 
 // resources returns the resources that are served, or nil if objects define more.
-func resources(kinds []store.AnyKind) (all []string) {
+func resources(kinds []kind.Kind) (all []string) {
 	for _, kind := range kinds {
-		if kind.Registered().DefinesKinds() {
+		if kind.DefinesKinds() {
 			return nil
 		}
-		all = append(all, kind.Registered().Info().Plural)
+		all = append(all, kind.Info().Plural)
 	}
 	return all
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/kubecoord/kubecoord/httpapi"
 	"github.com/kubecoord/kubecoord/store"
+	"github.com/kubecoord/kubecoord/store/kind"
 )
 
 // metrics are the numbers of a server, named as a kube-apiserver names them.
@@ -40,7 +41,7 @@ func newMetrics() *metrics {
 }
 
 // kinds returns the kinds that are served now: clients add and remove some.
-func (m *metrics) kinds() []store.AnyKind {
+func (m *metrics) kinds() []kind.Kind {
 	if from := m.source.Load(); from != nil {
 		if api := from.API(); api != nil {
 			return api.Kinds()
@@ -55,7 +56,7 @@ func (m *metrics) serves(s served) bool {
 		return true
 	}
 	for _, kind := range m.kinds() {
-		info := kind.Registered().Info()
+		info := kind.Info()
 		if info.Group != s.group || info.Plural != s.resource {
 			continue
 		}
@@ -218,7 +219,7 @@ func (m *metrics) storeText(ctx context.Context, t *metricText, from Source) {
 	st := from.Store()
 	t.family("apiserver_resource_objects", "gauge", "Number of stored objects at the time of last check split by kind. In case of a fetching error, the value will be -1.")
 	for _, kind := range m.kinds() {
-		info := kind.Registered().Info()
+		info := kind.Info()
 		t.sample("apiserver_resource_objects", float64(st.Len(kind)), "group", info.Group, "resource", info.Plural)
 	}
 	size, err := st.Size(), error(nil)
@@ -250,7 +251,7 @@ func (m *metrics) storeText(ctx context.Context, t *metricText, from Source) {
 func (f *Front) Etcd(operation, key string, took time.Duration, err error) {
 	group, resource := "", ""
 	for _, kind := range f.metrics.kinds() {
-		if info := kind.Registered().Info(); strings.HasPrefix(key, info.StoragePrefix+"/") {
+		if info := kind.Info(); strings.HasPrefix(key, info.StoragePrefix+"/") {
 			group, resource = info.Group, info.Plural
 		}
 	}

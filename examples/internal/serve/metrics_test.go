@@ -18,6 +18,7 @@ import (
 
 	"github.com/kubecoord/kubecoord/httpapi"
 	"github.com/kubecoord/kubecoord/store"
+	"github.com/kubecoord/kubecoord/store/kind"
 )
 
 // newScraped returns a handler with metrics, and a function that scrapes them.
@@ -230,7 +231,7 @@ func TestKindsThatComeLaterAreCounted(t *testing.T) {
 	assert.Equal(t, 1.0, got[`apiserver_request_total{verb="LIST",dry_run="",group="",version="",resource="",subresource="",scope="",component="apiserver",code="404"}`],
 		"clients cannot make up series")
 
-	newGears := func() store.AnyKind {
+	newGears := func() kind.Kind {
 		return store.MustKind(store.Descriptor[store.Unstructured]{Group: "example.com", Name: "Gear", Versions: []store.Version[store.Unstructured]{{Name: "v1"}}})
 	}
 	gears := newGears()

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/kubecoord/kubecoord/httpapi"
-	"github.com/kubecoord/kubecoord/store"
+	"github.com/kubecoord/kubecoord/store/kind"
 )
 
 // Options is the part of the command line that servers share.
@@ -30,12 +30,12 @@ type Options struct {
 	Kubeconfig   string
 	Elect        bool
 	// Kinds are served beside httpapi.Kinds. No flag sets them.
-	Kinds []store.AnyKind
+	Kinds []kind.Kind
 	limits
 }
 
 // all returns the kinds that are served at the start.
-func (o *Options) all() []store.AnyKind { return append(httpapi.Kinds(), o.Kinds...) }
+func (o *Options) all() []kind.Kind { return append(httpapi.Kinds(), o.Kinds...) }
 
 // Register adds the flags, and sets the options to their defaults.
 func (o *Options) Register(f *flag.FlagSet) {

@@ -10,8 +10,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kubecoord/kubecoord/httpapi"
-	"github.com/kubecoord/kubecoord/store"
 	"github.com/kubecoord/kubecoord/store/fixture"
+	"github.com/kubecoord/kubecoord/store/kind"
 	"github.com/kubecoord/kubecoord/store/kube/cluster"
 	"github.com/kubecoord/kubecoord/store/kube/crd"
 )
@@ -66,9 +66,9 @@ func (f *Flags) Fixed(opts httpapi.Options) (httpapi.Options, error) {
 		return opts, fmt.Errorf("-crds: %w", err)
 	}
 	builtIn := append(httpapi.Kinds(), opts.Kinds...)
-	opts.Kinds = append(opts.Kinds, slices.DeleteFunc(of, func(k store.AnyKind) bool {
-		return slices.ContainsFunc(builtIn, func(b store.AnyKind) bool {
-			return b.Registered().Info().Native && b.Registered().Info().Group == k.Registered().Info().Group
+	opts.Kinds = append(opts.Kinds, slices.DeleteFunc(of, func(k kind.Kind) bool {
+		return slices.ContainsFunc(builtIn, func(b kind.Kind) bool {
+			return b.Info().Native && b.Info().Group == k.Info().Group
 		})
 	})...)
 	return opts, nil

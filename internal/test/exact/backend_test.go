@@ -15,6 +15,7 @@ import (
 	"github.com/kubecoord/kubecoord/candidate"
 	"github.com/kubecoord/kubecoord/endpoints"
 	"github.com/kubecoord/kubecoord/httpapi"
+	"github.com/kubecoord/kubecoord/internal/kinds"
 	"github.com/kubecoord/kubecoord/internal/registry"
 	"github.com/kubecoord/kubecoord/internal/test/engine"
 	"github.com/kubecoord/kubecoord/internal/test/exact"
@@ -42,7 +43,7 @@ const backendStart = 1000
 func newReplicated(t *testing.T, history int, seed uint64) *replicated {
 	w := &replicated{e: engine.New(backendStart), log: exact.NewLog(), limit: history, rnd: rand.New(rand.NewPCG(seed, 7))}
 	for range 2 {
-		st, err := registry.Open(registry.Options{History: history}, w.e, lease.Kind().Registered(), candidate.Kind().Registered(), endpoints.Kind().Registered())
+		st, err := registry.Open(registry.Options{History: history}, w.e, kinds.Of(lease.Kind()), kinds.Of(candidate.Kind()), kinds.Of(endpoints.Kind()))
 		require.NoError(t, err)
 		api := httpapi.New(store.Of(st), httpapi.Options{})
 		t.Cleanup(func() {

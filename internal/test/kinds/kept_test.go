@@ -18,6 +18,7 @@ import (
 	"github.com/kubecoord/kubecoord/httpapi"
 	"github.com/kubecoord/kubecoord/internal/test/engine"
 	"github.com/kubecoord/kubecoord/store"
+	"github.com/kubecoord/kubecoord/store/kind"
 	"github.com/kubecoord/kubecoord/store/kube/crd"
 	"github.com/kubecoord/kubecoord/store/kube/scheme"
 )
@@ -105,7 +106,7 @@ spec:
 	}
 	synctest.Test(t, func(t *testing.T) {
 		first, restart := openOn(t, engine.New(1000), httpapi.Options{
-			Kinds: []store.AnyKind{crd.Definitions()}, Run: []func(context.Context, *httpapi.API){crd.Run},
+			Kinds: []kind.Kind{crd.Definitions()}, Run: []func(context.Context, *httpapi.API){crd.Run},
 		})
 		send(t, first, http.MethodPost, leases, typeJSON, `{"metadata":{"name":"kept"},"spec":{"leaseDurationSeconds":15}}`)
 		for _, text := range []string{

@@ -14,6 +14,7 @@ import (
 	"github.com/kubecoord/kubecoord/httpapi"
 	"github.com/kubecoord/kubecoord/httpapi/apitest"
 	"github.com/kubecoord/kubecoord/store"
+	"github.com/kubecoord/kubecoord/store/kind"
 )
 
 // kubectl creates, applies, patches, reads, explains and deletes objects of
@@ -28,7 +29,7 @@ func TestKubectlWorksWithUnstructuredKinds(t *testing.T) {
 		sites := store.MustKind(store.Descriptor[store.Unstructured]{
 			Group: "example.com", Name: "Site", Versions: v1, Status: true, ClusterScoped: true,
 		})
-		api := apitest.New(t, apitest.Options{API: httpapi.Options{Kinds: []store.AnyKind{engines, sites}}})
+		api := apitest.New(t, apitest.Options{API: httpapi.Options{Kinds: []kind.Kind{engines, sites}}})
 		env := []string{"KUBECONFIG=" + api.Kubeconfig(), "HOME=" + home, "PATH=" + os.Getenv("PATH")}
 		kubectl := func(stdin, line string) string {
 			t.Helper()

@@ -20,6 +20,7 @@ import (
 	"k8s.io/apiserver/pkg/storage/value"
 	"k8s.io/apiserver/pkg/storage/value/encrypt/identity"
 
+	"github.com/kubecoord/kubecoord/internal/kinds"
 	"github.com/kubecoord/kubecoord/internal/registry"
 	"github.com/kubecoord/kubecoord/store"
 	"github.com/kubecoord/kubecoord/store/clock"
@@ -71,8 +72,8 @@ func newFixture(t *testing.T, opts registry.Options) *fixture {
 func fixtureOf(t *testing.T, st *registry.Store, pods *store.Kind[Pod], others *store.Kind[Other]) *fixture {
 	t.Cleanup(st.Close)
 	return &fixture{
-		Storage: New(st, pods.Registered(), newCodec(), storagetesting.NewPrefixTransformer([]byte(prefix), false)),
-		other:   st.Resource(others.Registered()),
+		Storage: New(st, kinds.Of(pods), newCodec(), storagetesting.NewPrefixTransformer([]byte(prefix), false)),
+		other:   st.Resource(kinds.Of(others)),
 	}
 }
 
@@ -177,7 +178,7 @@ func (f *fixture) checkStored(ctx context.Context, t *testing.T, key string) {
 	if err != nil {
 		t.Fatalf("nothing is stored under %s: %v", key, err)
 	}
-	kept := it.Wire(0).(*Pod)
+	kept := it.Wire().(*Pod)
 	plain, _, err := f.Transformer.TransformFromStorage(ctx, []byte(kept.Spec.Data), value.DefaultContext(key))
 	if err != nil {
 		t.Fatal(err)

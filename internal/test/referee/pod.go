@@ -68,7 +68,7 @@ func (s *Storage) stored(ctx context.Context, key string, at place, obj runtime.
 // load reads an item of a store. stale reports whether the transformer wants the
 // data written again.
 func (s *Storage) load(ctx context.Context, it *registry.Item) (pod *example.Pod, stale bool, err error) {
-	kept := it.Wire(0).(*Pod)
+	kept := it.Wire().(*Pod)
 	key := keyOf(place{kept.Namespace, kept.Name})
 	data, stale, err := s.Transformer.TransformFromStorage(ctx, []byte(kept.Spec.Data), value.DefaultContext(key))
 	if err != nil {

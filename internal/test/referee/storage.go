@@ -133,7 +133,7 @@ func (s *Storage) successor(ctx context.Context, key string, at place, current *
 		if old, stale, err = s.load(ctx, current); err != nil {
 			return nil, nil, err
 		}
-		version, rewrites = current.ResourceVersion(), current.Wire(0).(*Pod).Spec.Rewrites
+		version, rewrites = current.ResourceVersion(), current.Wire().(*Pod).Spec.Rewrites
 	}
 	if err := preconditions.Check(key, old); err != nil {
 		return nil, nil, err

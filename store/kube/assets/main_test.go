@@ -29,7 +29,7 @@ import (
 	"k8s.io/client-go/util/keyutil"
 
 	"github.com/kubecoord/kubecoord/httpapi"
-	"github.com/kubecoord/kubecoord/store"
+	"github.com/kubecoord/kubecoord/store/kind"
 	"github.com/kubecoord/kubecoord/store/kube/cluster"
 	"github.com/kubecoord/kubecoord/store/kube/internal/controlplane"
 )
@@ -208,7 +208,7 @@ func TestRuntimeConfigTakesKindsAway(t *testing.T) {
 	has := func(resource string, config map[string]string) bool {
 		kinds, err := cluster.Options{Serves: options{served: config}.serves}.API(httpapi.Options{})
 		require.NoError(t, err)
-		return slices.ContainsFunc(kinds.Kinds, func(k store.AnyKind) bool { return k.Registered().GroupResource().String() == resource })
+		return slices.ContainsFunc(kinds.Kinds, func(k kind.Kind) bool { return k.GroupResource().String() == resource })
 	}
 	assert.True(t, has("deployments.apps", nil))
 	assert.False(t, has("deployments.apps", map[string]string{"apps/v1": "false"}))

@@ -10,8 +10,8 @@ import (
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 
 	"github.com/kubecoord/kubecoord/httpapi"
-	"github.com/kubecoord/kubecoord/internal/kinds"
 	"github.com/kubecoord/kubecoord/store"
+	"github.com/kubecoord/kubecoord/store/kind"
 	"github.com/kubecoord/kubecoord/store/kube/cluster/internal/access"
 	"github.com/kubecoord/kubecoord/store/kube/crd"
 	"github.com/kubecoord/kubecoord/store/kube/scheme"
@@ -57,7 +57,7 @@ func (o Options) API(api httpapi.Options) (httpapi.Options, error) {
 }
 
 // kinds returns the kinds to serve: built-in ones, definitions, those in more, and the ones that have no objects.
-func (o Options) kinds(more []store.AnyKind) (out []store.AnyKind, err error) {
+func (o Options) kinds(more []kind.Kind) (out []kind.Kind, err error) {
 	all, err := builtinKinds()
 	if err != nil {
 		return nil, err
@@ -68,8 +68,8 @@ func (o Options) kinds(more []store.AnyKind) (out []store.AnyKind, err error) {
 			out = append(out, k)
 		}
 	}
-	var reviews []store.AnyKind
-	var account store.AnyKind
+	var reviews []kind.Kind
+	var account kind.Kind
 	if o.Reviews {
 		if reviews, account, err = scheme.Reviews(); err != nil {
 			return nil, err
@@ -89,22 +89,22 @@ func (o Options) kinds(more []store.AnyKind) (out []store.AnyKind, err error) {
 }
 
 // serves reports whether Serves accepts a version of a kind.
-func (o Options) serves(k store.AnyKind) bool {
-	return o.Serves == nil || slices.ContainsFunc(k.Registered().Info().Versions, func(v kinds.VersionInfo) bool {
+func (o Options) serves(k kind.Kind) bool {
+	return o.Serves == nil || slices.ContainsFunc(k.Info().Versions, func(v kind.VersionInfo) bool {
 		gr := resourceOf(k)
 		return o.Serves(schema.GroupVersionResource{Group: gr.Group, Version: v.Name, Resource: gr.Resource})
 	})
 }
 
-func resourceOf(k store.AnyKind) meta.GroupResource { return k.Registered().GroupResource() }
+func resourceOf(k kind.Kind) meta.GroupResource { return k.GroupResource() }
 
 // indexOf returns the index of the kind with the resource of k, or -1.
-func indexOf(all []store.AnyKind, k store.AnyKind) int {
-	return slices.IndexFunc(all, func(have store.AnyKind) bool { return resourceOf(have) == resourceOf(k) })
+func indexOf(all []kind.Kind, k kind.Kind) int {
+	return slices.IndexFunc(all, func(have kind.Kind) bool { return resourceOf(have) == resourceOf(k) })
 }
 
 // builtinKinds returns the kinds of client-go's scheme. Types that a program has added to that scheme are not among them.
-var builtinKinds = sync.OnceValues(func() ([]store.AnyKind, error) {
+var builtinKinds = sync.OnceValues(func() ([]kind.Kind, error) {
 	types := runtime.NewScheme()
 	if err := clientgoscheme.AddToScheme(types); err != nil {
 		return nil, err

@@ -42,7 +42,7 @@ type definition struct {
 	ended  chan struct{}                             // closed when that deletion has ended
 
 	// guarded by controller.mu
-	kind *kind                                     // the kind that is served, or nil
+	kind *definedKind                              // the kind that is served, or nil
 	of   *apiextensionsv1.CustomResourceDefinition // what kind was made of
 	over bool                                      // the objects are gone, and the kind is never served again
 }
@@ -243,7 +243,7 @@ func (c *controller) serve(ctx context.Context, d *definition) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if d.kind != nil {
-		c.st.Registry().SetTerminating(d.kind.kind, apihelpers.IsCRDConditionTrue(d.crd, apiextensionsv1.Terminating))
+		c.st.Registry().SetTerminating(d.kind.Kind, apihelpers.IsCRDConditionTrue(d.crd, apiextensionsv1.Terminating))
 	}
 	return err
 }
@@ -275,7 +275,7 @@ func (c *controller) serveNewest(ctx context.Context, d *definition) error {
 	switch {
 	case old == nil:
 		err = c.api.AddKinds(ctx, k)
-	case old.kind != k.kind:
+	case old.Kind != k.Kind:
 		err = c.api.ReplaceKind(ctx, old, k)
 	}
 	if err == nil {
@@ -285,15 +285,15 @@ func (c *controller) serveNewest(ctx context.Context, d *definition) error {
 }
 
 // servedBefore returns the kind of a definition's group and plural that the API served when Run began, as a fork does.
-func (c *controller) servedBefore(k *kind) *kind {
+func (c *controller) servedBefore(k *definedKind) *definedKind {
 	for _, other := range c.api.Kinds() {
-		if other.Registered().GroupResource() != k.kind.GroupResource() {
+		if other.GroupResource() != k.Kind.GroupResource() {
 			continue
 		}
-		if of, ok := other.(*kind); ok {
+		if of, ok := other.(*definedKind); ok {
 			return of
 		}
-		return &kind{kind: other.Registered()}
+		return &definedKind{Kind: kinds.Of(other)}
 	}
 	return nil
 }
@@ -307,12 +307,12 @@ func (c *controller) stop(ctx context.Context, d *definition, over bool) {
 		return
 	}
 	_ = c.api.RemoveKinds(ctx, httpapi.RemoveOptions{}, d.kind) // it may be removed already
-	c.st.Registry().SetTerminating(d.kind.kind, false)
+	c.st.Registry().SetTerminating(d.kind.Kind, false)
 	d.kind, d.of = nil, nil
 }
 
 // kindOf returns the kind that is served for a definition, or nil.
-func (c *controller) kindOf(d *definition) *kind {
+func (c *controller) kindOf(d *definition) *definedKind {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return d.kind

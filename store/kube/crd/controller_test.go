@@ -14,13 +14,14 @@ import (
 	"github.com/kubecoord/kubecoord/httpapi"
 	"github.com/kubecoord/kubecoord/store"
 	"github.com/kubecoord/kubecoord/store/clock"
+	"github.com/kubecoord/kubecoord/store/kind"
 	"github.com/kubecoord/kubecoord/store/kube/crd"
 )
 
 // options are those of a server that takes definitions from clients.
 func options() httpapi.Options {
 	return httpapi.Options{
-		Kinds: []store.AnyKind{crd.Definitions()},
+		Kinds: []kind.Kind{crd.Definitions()},
 		Run:   []func(context.Context, *httpapi.API){crd.Run},
 	}
 }

@@ -13,13 +13,13 @@ import (
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/defaulting"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
-	"github.com/kubecoord/kubecoord/store"
+	"github.com/kubecoord/kubecoord/store/kind"
 )
 
 // Kinds returns a kind for each definition. All of them have a kind, or the error names the first definition that has none,
 // and the fields and rules that it breaks. Equal definitions have one kind in a process. The definitions are not changed.
-func Kinds(crds ...*apiextensionsv1.CustomResourceDefinition) ([]store.AnyKind, error) {
-	kinds := make([]*kind, len(crds))
+func Kinds(crds ...*apiextensionsv1.CustomResourceDefinition) ([]kind.Kind, error) {
+	kinds := make([]*definedKind, len(crds))
 	errs := make([]error, len(crds))
 	var work sync.WaitGroup
 	for i, crd := range crds {
@@ -40,7 +40,7 @@ func Kinds(crds ...*apiextensionsv1.CustomResourceDefinition) ([]store.AnyKind, 
 	if err := checkNames(kinds); err != nil {
 		return nil, fmt.Errorf("crd: %w", err)
 	}
-	out := make([]store.AnyKind, len(kinds))
+	out := make([]kind.Kind, len(kinds))
 	for i, k := range kinds {
 		out[i] = k
 	}
@@ -48,7 +48,7 @@ func Kinds(crds ...*apiextensionsv1.CustomResourceDefinition) ([]store.AnyKind, 
 }
 
 // newKind validates a definition with defaults and accepted names as a create of it does, and returns its kind.
-func newKind(crd *apiextensionsv1.CustomResourceDefinition) (*kind, error) {
+func newKind(crd *apiextensionsv1.CustomResourceDefinition) (*definedKind, error) {
 	created := *crd
 	created.Status = apiextensionsv1.CustomResourceDefinitionStatus{}
 	addStoredVersion(&created)
@@ -77,7 +77,7 @@ func guarded(validate func() field.ErrorList) (errs field.ErrorList) {
 }
 
 // checkNames refuses two definitions that claim the same name in a group: a real server accepts only the names of the first.
-func checkNames(kinds []*kind) error {
+func checkNames(kinds []*definedKind) error {
 	taken := map[[3]string]string{} // name of the definition by group, kind of name and name
 	for _, k := range kinds {
 		crd := k.crd

@@ -21,8 +21,8 @@ import (
 
 	"github.com/kubecoord/kubecoord/internal/codec"
 	"github.com/kubecoord/kubecoord/internal/kinds"
-	"github.com/kubecoord/kubecoord/store"
 	"github.com/kubecoord/kubecoord/store/field"
+	"github.com/kubecoord/kubecoord/store/kind"
 	"github.com/kubecoord/kubecoord/store/kube/internal/boxes"
 )
 
@@ -30,10 +30,10 @@ import (
 
 // Definitions returns the kind CustomResourceDefinition of apiextensions.k8s.io/v1. All callers share it. An API that
 // serves it and runs [Run] also serves the kinds that its objects define.
-func Definitions() store.AnyKind { return definitions() }
+func Definitions() kind.Kind { return definitions() }
 
 // definitions is made once per process.
-var definitions = sync.OnceValue(func() *kind {
+var definitions = sync.OnceValue(func() *definedKind {
 	d, err := definitionDescriptor()
 	var k *kinds.Kind
 	if err == nil {
@@ -42,7 +42,7 @@ var definitions = sync.OnceValue(func() *kind {
 	if err != nil {
 		panic(err) // cannot be: the descriptor is constant
 	}
-	return &kind{kind: k}
+	return &definedKind{Kind: k}
 })
 
 func definitionDescriptor() (kinds.Descriptor, error) {

@@ -125,12 +125,12 @@ const deletionWait = time.Minute
 
 // deleteObjects deletes the objects of a kind, which may be nil, and waits until they are gone. The error has the reason and the
 // beginning of the message of a condition.
-func (c *controller) deleteObjects(ctx context.Context, k *kind) (reason, text string, err error) {
+func (c *controller) deleteObjects(ctx context.Context, k *definedKind) (reason, text string, err error) {
 	if k == nil {
 		return "", "", nil // the API has never served it
 	}
 	reason, text = "InstanceDeletionFailed", "could not issue all deletes: "
-	r, err := c.st.Registry().Find(k.kind)
+	r, err := c.st.Registry().Find(k.Kind)
 	if err != nil {
 		return "", "", errReplaced
 	}

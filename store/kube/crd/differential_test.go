@@ -82,7 +82,7 @@ func byUpstream(doc map[string]any, s *structuralschema.Structural) (unknown []s
 
 // TestBodiesAreReadAsByUpstreamsPackages compares the root's pruning and defaulting with upstream's.
 func TestBodiesAreReadAsByUpstreamsPackages(t *testing.T) {
-	forProjects(t, func(t *testing.T, k *kind) {
+	forProjects(t, func(t *testing.T, k *definedKind) {
 		for i, v := range versionsOf(k.crd) {
 			props, err := schemaOf(k.crd, v.Name)
 			require.NoError(t, err)
@@ -98,9 +98,9 @@ func TestBodiesAreReadAsByUpstreamsPackages(t *testing.T) {
 }
 
 // compareReading compares one random document, and returns the number of its unknown fields.
-func compareReading(t *testing.T, k *kind, version int, s *structuralschema.Structural, g generator) int {
+func compareReading(t *testing.T, k *definedKind, version int, s *structuralschema.Structural, g generator) int {
 	doc := g.object(s, 0)
-	named := k.kind.TypeMeta(version)
+	named := k.Kind.TypeMeta(version)
 	doc["kind"], doc["apiVersion"], doc["metadata"] = named.Kind, named.APIVersion, map[string]any{"name": "x"}
 	body, err := json.Marshal(doc)
 	require.NoError(t, err)
@@ -108,14 +108,14 @@ func compareReading(t *testing.T, k *kind, version int, s *structuralschema.Stru
 	require.NoError(t, kjson.UnmarshalCaseSensitivePreserveInts(body, &want))
 	unknown, wantErr := byUpstream(want, s)
 
-	o, problems, err := k.kind.Decode(version, body, true)
+	o, problems, err := k.Kind.Decode(version, body, true)
 	if wantErr != nil {
 		assert.Error(t, err, "upstream: %v\n%s", wantErr, body)
 		return 0
 	}
 	require.NoError(t, err, "%s", body)
-	k.kind.Schema(version).Default(o)
-	got := k.kind.Schema(version).ToUnstructured(o)
+	k.Kind.Schema(version).Default(o)
+	got := k.Kind.Schema(version).ToUnstructured(o)
 	for _, member := range []string{"kind", "apiVersion", "metadata"} {
 		delete(got, member)
 		delete(want, member)

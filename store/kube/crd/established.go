@@ -18,13 +18,14 @@ import (
 	"github.com/kubecoord/kubecoord/internal/kinds"
 	"github.com/kubecoord/kubecoord/internal/registry"
 	"github.com/kubecoord/kubecoord/store"
+	"github.com/kubecoord/kubecoord/store/kind"
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
 // Established is a definition in the state that it has once its kind is served. It is made once, at the cost of a create, and
 // installed in any number of APIs at once. It is safe for concurrent use.
 type Established struct {
-	kind *kind
+	kind *definedKind
 	// stored is shared by all stores, but for its metadata and the times in its status.
 	stored kinds.Object
 	size   int
@@ -41,7 +42,7 @@ func Establish(crd *apiextensionsv1.CustomResourceDefinition, manager string) (*
 	if err != nil {
 		return nil, fmt.Errorf("crd: CustomResourceDefinition %q: %w", crd.Name, err)
 	}
-	o := definitions().kind.New(0)
+	o := definitions().Kind.New(0)
 	stored := definitionOf(o)
 	*stored = apiextensionsv1.CustomResourceDefinition{
 		ObjectMeta: metav1.ObjectMeta{
@@ -54,7 +55,7 @@ func Establish(crd *apiextensionsv1.CustomResourceDefinition, manager string) (*
 	setEstablished(stored, time.Time{})
 	scratch := store.New(store.Options{}).Registry()
 	defer scratch.Close()
-	r, err := scratch.ForRestore(definitions().kind)
+	r, err := scratch.ForRestore(definitions().Kind)
 	if err != nil {
 		return nil, err
 	}
@@ -140,14 +141,14 @@ func managersOf(created []meta.ManagedFieldsEntry, crd *apiextensionsv1.CustomRe
 // stores all of them or none: the error names a definition or a name that is there already, or two that claim the same name. The
 // result are the definitions as stored. Their schemas are shared by all APIs of the process, and must not be changed.
 func Install(ctx context.Context, api *httpapi.API, all ...*Established) ([]*apiextensionsv1.CustomResourceDefinition, error) {
-	var add []*kind
-	var serve []store.AnyKind
+	var add []*definedKind
+	var serve []kind.Kind
 	for _, e := range all {
 		add = append(add, e.kind)
 		serve = append(serve, e.kind)
 	}
 	for _, k := range api.Kinds() {
-		if have, ok := k.(*kind); ok && have.crd != nil {
+		if have, ok := k.(*definedKind); ok && have.crd != nil {
 			add = append(add, have)
 		}
 	}
@@ -155,7 +156,7 @@ func Install(ctx context.Context, api *httpapi.API, all ...*Established) ([]*api
 		return nil, fmt.Errorf("crd: %w", err)
 	}
 	st := api.Store().Registry()
-	r, err := st.ForRestore(definitions().kind)
+	r, err := st.ForRestore(definitions().Kind)
 	if err != nil {
 		return nil, err
 	}
@@ -181,7 +182,7 @@ func Install(ctx context.Context, api *httpapi.API, all ...*Established) ([]*api
 
 // at returns the stored object with metadata of its own, and with the times of its conditions.
 func (e *Established) at(now time.Time) kinds.Object {
-	o := definitions().kind.Type().CopyStruct(e.stored).(kinds.Object)
+	o := definitions().Kind.Type().CopyStruct(e.stored).(kinds.Object)
 	crd := definitionOf(o)
 	crd.Labels, crd.Annotations = maps.Clone(crd.Labels), maps.Clone(crd.Annotations)
 	crd.Status.Conditions = slices.Clone(crd.Status.Conditions)

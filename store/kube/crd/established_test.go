@@ -20,6 +20,7 @@ import (
 	"github.com/kubecoord/kubecoord/httpapi/apitest"
 	"github.com/kubecoord/kubecoord/store"
 	"github.com/kubecoord/kubecoord/store/clock"
+	"github.com/kubecoord/kubecoord/store/kind"
 	"github.com/kubecoord/kubecoord/store/kube"
 	"github.com/kubecoord/kubecoord/store/kube/crd"
 )
@@ -46,7 +47,7 @@ func ExampleInstall() {
 	}
 	st := store.New(store.Options{})
 	defer st.Close()
-	api := httpapi.New(st, httpapi.Options{Kinds: []store.AnyKind{crd.Definitions()}, Run: []func(context.Context, *httpapi.API){crd.Run}})
+	api := httpapi.New(st, httpapi.Options{Kinds: []kind.Kind{crd.Definitions()}, Run: []func(context.Context, *httpapi.API){crd.Run}})
 	defer api.Close()
 	crds, err := crd.Install(context.Background(), api, established)
 	fmt.Println(crds[0].Status.AcceptedNames.ListKind, err)
@@ -57,7 +58,7 @@ func ExampleInstall() {
 func TestInstalledDefinitionsAreLikeCreatedOnes(t *testing.T) {
 	newAPI := func() *apitest.API {
 		return apitest.New(t, apitest.Options{API: httpapi.Options{
-			Kinds: []store.AnyKind{crd.Definitions()}, Run: []func(context.Context, *httpapi.API){crd.Run},
+			Kinds: []kind.Kind{crd.Definitions()}, Run: []func(context.Context, *httpapi.API){crd.Run},
 		}})
 	}
 	stateOf := func(api *apitest.API) *apiextensionsv1.CustomResourceDefinition {
@@ -115,7 +116,7 @@ func TestAnInstalledDefinitionIsServedAsItWasChanged(t *testing.T) {
 		}
 		require.Equal(t, []any{"gr"}, shortNames(s))
 		s.api.Close()
-		later := httpapi.New(st, httpapi.Options{Kinds: []store.AnyKind{crd.Definitions()}}) // no Run, which comes later
+		later := httpapi.New(st, httpapi.Options{Kinds: []kind.Kind{crd.Definitions()}}) // no Run, which comes later
 		t.Cleanup(later.Close)
 		assert.Equal(t, []any{"gr"}, shortNames(&server{t, later, http.Client{Transport: later.Transport()}}))
 		runtime.KeepAlive(established)

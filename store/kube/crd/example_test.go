@@ -10,6 +10,7 @@ import (
 
 	"github.com/kubecoord/kubecoord/httpapi"
 	"github.com/kubecoord/kubecoord/store"
+	"github.com/kubecoord/kubecoord/store/kind"
 	"github.com/kubecoord/kubecoord/store/kube/crd"
 )
 
@@ -54,7 +55,7 @@ func ExampleRun() {
 	st := store.New(store.Options{})
 	defer st.Close()
 	api := httpapi.New(st, httpapi.Options{
-		Kinds: []store.AnyKind{crd.Definitions()},
+		Kinds: []kind.Kind{crd.Definitions()},
 		Run:   []func(context.Context, *httpapi.API){crd.Run},
 	})
 	defer api.Close()

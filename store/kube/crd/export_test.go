@@ -28,7 +28,7 @@ func ReadProject(t testing.TB, name string) []byte {
 }
 
 // forProjects runs a test with the kind of each project in testdata.
-func forProjects(t *testing.T, f func(t *testing.T, k *kind)) {
+func forProjects(t *testing.T, f func(t *testing.T, k *definedKind)) {
 	files, err := filepath.Glob("testdata/projects/*.yaml.gz")
 	require.NoError(t, err)
 	require.NotEmpty(t, files)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/kubecoord/kubecoord/httpapi"
 	"github.com/kubecoord/kubecoord/store"
+	"github.com/kubecoord/kubecoord/store/kind"
 	"github.com/kubecoord/kubecoord/store/kube/crd"
 )
 
@@ -76,7 +77,7 @@ spec:
 `
 
 // parse returns the kinds of definitions.
-func parse(t testing.TB, text string) []store.AnyKind {
+func parse(t testing.TB, text string) []kind.Kind {
 	kinds, err := crd.Parse([]byte(text))
 	require.NoError(t, err)
 	return kinds
@@ -89,7 +90,7 @@ type server struct {
 	client http.Client
 }
 
-func serve(t testing.TB, kinds ...store.AnyKind) *server {
+func serve(t testing.TB, kinds ...kind.Kind) *server {
 	st := store.New(store.Options{})
 	t.Cleanup(st.Close)
 	api := httpapi.New(st, httpapi.Options{Kinds: kinds})

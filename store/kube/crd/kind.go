@@ -2,6 +2,7 @@ package crd
 
 import (
 	"cmp"
+	"context"
 	"slices"
 	"strings"
 
@@ -16,20 +17,17 @@ import (
 	"github.com/kubecoord/kubecoord/store/schema"
 )
 
-// kind is the kind of a definition.
-type kind struct {
-	kind *kinds.Kind
-	crd  *apiextensionsv1.CustomResourceDefinition
+// definedKind is the kind of a definition.
+type definedKind struct {
+	*kinds.Kind
+	crd *apiextensionsv1.CustomResourceDefinition
 	// shared is the kind of all APIs of the process that this kind of one API stands for, or nil.
-	shared *kind
+	shared *definedKind
 }
-
-// Registered returns the untyped kind.
-func (k *kind) Registered() *kinds.Kind { return k.kind }
 
 // kindOf returns the kind of a definition that was validated. Its names are the accepted ones. A webhook that converts its
 // objects is called through calls.
-func kindOf(crd *apiextensionsv1.CustomResourceDefinition, calls *webhooks.Calls) (*kind, error) {
+func kindOf(crd *apiextensionsv1.CustomResourceDefinition, calls *webhooks.Calls) (*definedKind, error) {
 	names := crd.Status.AcceptedNames
 	d := kinds.Descriptor{
 		Group: crd.Spec.Group, Name: names.Kind, Plural: names.Plural, Singular: names.Singular,
@@ -50,13 +48,11 @@ func kindOf(crd *apiextensionsv1.CustomResourceDefinition, calls *webhooks.Calls
 		if i > 0 && webhook != nil {
 			stored := compiledVersions[0].named
 			d.Versions[i].New = d.New
-			d.Versions[i].ToWire = func(o kinds.Object) kinds.Object { return webhook.convert(o, stored, compiled.named) }
-			d.Versions[i].FromWire = func(o kinds.Object) kinds.Object { return webhook.convert(o, compiled.named, stored) }
-			d.Versions[i].CheckWire = func(o kinds.Object, from, anew bool) error {
-				if from {
-					return webhook.check(o, compiled.named, stored, anew)
+			d.Versions[i].Convert = func(_ context.Context, o kinds.Object, toStored bool, reuse kinds.Reuse) (kinds.Object, error) {
+				if toStored {
+					return webhook.convert(o, compiled.named, stored, reuse)
 				}
-				return webhook.check(o, stored, compiled.named, anew)
+				return webhook.convert(o, stored, compiled.named, reuse)
 			}
 		}
 		if i == 0 {
@@ -74,9 +70,9 @@ func kindOf(crd *apiextensionsv1.CustomResourceDefinition, calls *webhooks.Calls
 	if err != nil {
 		return nil, err
 	}
-	whole := &kind{kind: k, crd: crd}
-	for i, v := range compiledVersions {
-		v.kind, v.whole, v.index = k, whole, i
+	whole := &definedKind{Kind: k, crd: crd}
+	for _, v := range compiledVersions {
+		v.whole = whole
 	}
 	return whole, nil
 }
@@ -110,9 +106,7 @@ type crVersion struct {
 	deprecated string
 	structural *structuralschema.Structural
 	rules      func() *rules // compiled by the first call
-	kind       *kinds.Kind
-	whole      *kind // keeps it alive as long as kind, so that its definition finds it; see madeKinds
-	index      int   // of the version in the kind
+	whole      *definedKind  // kept alive as long as the kind that validates with the version, so that its definition finds it; see madeKinds
 }
 
 func newVersion(crd *apiextensionsv1.CustomResourceDefinition, of *apiextensionsv1.CustomResourceDefinitionVersion) (*crVersion, error) {

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/kubecoord/kubecoord/internal/kinds"
 	"github.com/kubecoord/kubecoord/store"
 )
 
@@ -130,11 +131,16 @@ func TestRowOfATableReadsTheObjectOnce(t *testing.T) {
 		o.Labels[fmt.Sprint("label-", i)] = "v"
 	}
 	text := strings.Replace(definition(`{type: object, properties: {a: {type: string}}}`), "storage: true,", "storage: true, additionalPrinterColumns: ["+cols.String()+"],", 1)
-	k := parse(t, text)[0].Registered()
-	row := k.Cells(o, 0, time.Time{})
+	k := kinds.Of(parse(t, text)[0])
+	cells := func() []any {
+		row, err := k.Cells(t.Context(), o, 0, time.Time{})
+		require.NoError(t, err)
+		return row
+	}
+	row := cells()
 	require.Len(t, row, 1+columns)
 	assert.Equal(t, []any{"t", "x", "<invalid>"}, row[:3])
-	allocations := testing.AllocsPerRun(10, func() { k.Cells(o, 0, time.Time{}) })
+	allocations := testing.AllocsPerRun(10, func() { cells() })
 	assert.Less(t, allocations, 10.0*labels)
 }
 

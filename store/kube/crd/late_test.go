@@ -13,6 +13,7 @@ import (
 
 	"github.com/kubecoord/kubecoord/httpapi"
 	"github.com/kubecoord/kubecoord/store"
+	"github.com/kubecoord/kubecoord/store/kind"
 	"github.com/kubecoord/kubecoord/store/kube/internal/webhooks"
 	"github.com/kubecoord/kubecoord/store/meta"
 	"github.com/kubecoord/kubecoord/watch"
@@ -34,7 +35,7 @@ func TestLateEventsAreNotAboutTheDefinitionThatHasTheNameNow(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		st := store.New(store.Options{})
 		defer st.Close()
-		api := httpapi.New(st, httpapi.Options{Kinds: []store.AnyKind{Definitions()}})
+		api := httpapi.New(st, httpapi.Options{Kinds: []kind.Kind{Definitions()}})
 		defer api.Close()
 		calls := webhooks.New(webhooks.Options{Clock: st.Clock()})
 		defer calls.Close()
@@ -104,7 +105,7 @@ func TestADeletionEndsWithItsDefinition(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		st := store.New(store.Options{})
 		defer st.Close()
-		api := httpapi.New(st, httpapi.Options{Kinds: []store.AnyKind{Definitions()}, Run: []func(context.Context, *httpapi.API){Run}})
+		api := httpapi.New(st, httpapi.Options{Kinds: []kind.Kind{Definitions()}, Run: []func(context.Context, *httpapi.API){Run}})
 		defer api.Close()
 		c, err := newController(api, nil)
 		require.NoError(t, err)

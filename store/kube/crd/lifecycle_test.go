@@ -19,6 +19,7 @@ import (
 	"github.com/kubecoord/kubecoord/store"
 	"github.com/kubecoord/kubecoord/store/clock"
 	"github.com/kubecoord/kubecoord/store/fixture"
+	"github.com/kubecoord/kubecoord/store/kind"
 	"github.com/kubecoord/kubecoord/store/kube/crd"
 	"github.com/kubecoord/kubecoord/store/meta"
 	"github.com/kubecoord/kubecoord/watch"
@@ -211,7 +212,7 @@ func TestDefinitionsThatComeAtOnceDoNotShareANameInTheGroup(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		st := newStore(t, store.Options{})
 		text := textOf(widgets + "\n---\n" + strings.NewReplacer("widgets.example.com", "things.example.com", "plural: widgets", "plural: things").Replace(widgets))
-		require.NoError(t, fixture.Load(t.Context(), st, fixture.Options{Kinds: []store.AnyKind{crd.Definitions()}}, text))
+		require.NoError(t, fixture.Load(t.Context(), st, fixture.Options{Kinds: []kind.Kind{crd.Definitions()}}, text))
 		s := live(t, st)
 		synctest.Wait()
 		var accepted []string
@@ -403,7 +404,7 @@ func TestTheDefinitionsOfAGroupCostNoMoreThanThoseOfOthers(t *testing.T) {
 			for i := range n {
 				all = append(all, defining(fmt.Sprintf("kind%ds", i), group(i), fmt.Sprintf("Kind%d", i), "Cluster"))
 			}
-			require.NoError(t, fixture.Load(t.Context(), st, fixture.Options{Kinds: []store.AnyKind{crd.Definitions()}}, textOf(strings.Join(all, "\n---\n"))))
+			require.NoError(t, fixture.Load(t.Context(), st, fixture.Options{Kinds: []kind.Kind{crd.Definitions()}}, textOf(strings.Join(all, "\n---\n"))))
 			before, version := clk.asked.Load(), versionOf(t, st)
 			s := live(t, st)
 			synctest.Wait()

@@ -22,7 +22,7 @@ var made = sync.OnceValue(func() *madeKinds { return new(madeKinds) })
 // that no store and no API uses is collected, and its entry goes with it.
 type madeKinds struct {
 	mu        sync.Mutex // guards all below
-	kinds     map[[sha256.Size]byte]weak.Pointer[kind]
+	kinds     map[[sha256.Size]byte]weak.Pointer[definedKind]
 	installed map[meta.UID]weak.Pointer[Established] // by the uid that the definition has in a store
 }
 
@@ -33,17 +33,17 @@ const maxInstalled = 20_000
 func defined(o kinds.Object) (*kinds.Kind, error) {
 	crd := definitionOf(o)
 	if e := made().establishedOf(crd); e != nil {
-		return e.kind.kind, nil
+		return e.kind.Kind, nil
 	}
 	k, err := made().kindFor(crd)
 	if err != nil {
 		return nil, fmt.Errorf("CustomResourceDefinition %q: %w", crd.Name, err)
 	}
-	return k.kind, nil
+	return k.Kind, nil
 }
 
 // kindFor returns the kind of a definition, with its accepted names, or with the names of its spec if it has none.
-func (m *madeKinds) kindFor(crd *apiextensionsv1.CustomResourceDefinition) (*kind, error) {
+func (m *madeKinds) kindFor(crd *apiextensionsv1.CustomResourceDefinition) (*definedKind, error) {
 	crd = crd.DeepCopy()
 	apiextensionsv1.SetObjectDefaults_CustomResourceDefinition(crd)
 	if n := crd.Status.AcceptedNames; n.Plural == "" || n.Singular == "" || n.Kind == "" || n.ListKind == "" {
@@ -69,7 +69,7 @@ func (m *madeKinds) kindFor(crd *apiextensionsv1.CustomResourceDefinition) (*kin
 		return k, nil // another goroutine was faster
 	}
 	if m.kinds == nil {
-		m.kinds = map[[sha256.Size]byte]weak.Pointer[kind]{}
+		m.kinds = map[[sha256.Size]byte]weak.Pointer[definedKind]{}
 	}
 	m.kinds[key] = weak.Make(made)
 	runtime.AddCleanup(made, m.collected, key)

@@ -14,14 +14,15 @@ import (
 
 	"github.com/kubecoord/kubecoord/httpapi"
 	"github.com/kubecoord/kubecoord/store"
+	"github.com/kubecoord/kubecoord/store/kind"
 )
 
 // TestPublishedSchemasAreThoseOfUpstreamsBuilder compares the definition of each project's kind in the OpenAPI documents.
 func TestPublishedSchemasAreThoseOfUpstreamsBuilder(t *testing.T) {
-	forProjects(t, func(t *testing.T, k *kind) {
+	forProjects(t, func(t *testing.T, k *definedKind) {
 		st := store.New(store.Options{})
 		defer st.Close()
-		api := httpapi.New(st, httpapi.Options{Kinds: []store.AnyKind{k}})
+		api := httpapi.New(st, httpapi.Options{Kinds: []kind.Kind{k}})
 		defer api.Close()
 		for _, v := range k.crd.Spec.Versions {
 			if !v.Served {

@@ -13,7 +13,7 @@ import (
 	kjson "sigs.k8s.io/json"
 	"sigs.k8s.io/yaml"
 
-	"github.com/kubecoord/kubecoord/store"
+	"github.com/kubecoord/kubecoord/store/kind"
 	"github.com/kubecoord/kubecoord/store/kube/internal/documents"
 )
 
@@ -26,7 +26,7 @@ const (
 
 // Parse returns the kinds of the CustomResourceDefinitions in a file: YAML documents, or JSON. A document of another type,
 // an unknown field and a duplicate key are errors.
-func Parse(data []byte) ([]store.AnyKind, error) {
+func Parse(data []byte) ([]kind.Kind, error) {
 	crds, err := parse(data)
 	if err != nil {
 		return nil, fmt.Errorf("crd: %w", err)
@@ -36,7 +36,7 @@ func Parse(data []byte) ([]store.AnyKind, error) {
 
 // Read returns the kinds of the CustomResourceDefinitions in the files of a directory and the directories below it whose
 // names end in .yaml, .yml or .json. It is an error if there is none.
-func Read(dir fs.FS) ([]store.AnyKind, error) {
+func Read(dir fs.FS) ([]kind.Kind, error) {
 	var crds []*apiextensions.CustomResourceDefinition
 	err := fs.WalkDir(dir, ".", func(name string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.IsDir() || !slices.Contains([]string{".yaml", ".yml", ".json"}, path.Ext(name)) {

@@ -73,7 +73,7 @@ func TestReadFindsDefinitionsInADirectory(t *testing.T) {
 	})
 	require.NoError(t, err)
 	require.Len(t, kinds, 1)
-	info := kinds[0].Registered().Info()
+	info := kinds[0].Info()
 	assert.Equal(t, []string{"example.com", "Widget", "widgets", "widget"}, []string{info.Group, info.Kind, info.Plural, info.Singular})
 
 	_, err = crd.Read(fstest.MapFS{"x.txt": file("")})

@@ -135,10 +135,10 @@ func (r *rules) checkRules(doc, old map[string]any, found upstream.ErrorList, m 
 	return inOrder(errs)
 }
 
-// document returns a stored object as the tree of the version that upstream's packages read. The tree shares memory with the
-// object and must not be changed.
+// document returns an object of the version as the tree that upstream's packages read. The tree shares memory with the object and
+// must not be changed.
 func (v *crVersion) document(o kinds.Object) map[string]any {
-	doc := document(v.kind.Convert(o, 0, v.index).(*store.Unstructured))
+	doc := document(o.(*store.Unstructured))
 	doc["apiVersion"], doc["kind"] = v.named.APIVersion, v.named.Kind
 	return doc
 }

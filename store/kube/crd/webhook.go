@@ -19,7 +19,7 @@ import (
 )
 
 // conversions converts objects by the webhook of a definition, with upstream's client: its requests, checks and error texts. It
-// remembers results, so that a step that cannot fail finds the result of the step before it that could.
+// remembers results, for all that upstream reads from the watch cache of a version.
 type conversions struct {
 	convertor func() (runtime.ObjectConvertor, error)
 
@@ -62,7 +62,7 @@ func hasWebhook(crd *apiextensionsv1.CustomResourceDefinition) bool {
 
 // own returns the kind that serves a definition: the shared kind k, or one whose webhook is called as the webhooks of this API
 // are. That is old if it was made of k, also for an API that this one is a fork of, because a new one would end watches.
-func (c *controller) own(k, old *kind) (*kind, error) {
+func (c *controller) own(k, old *definedKind) (*definedKind, error) {
 	if !hasWebhook(k.crd) {
 		return k, nil
 	}
@@ -76,46 +76,30 @@ func (c *controller) own(k, old *kind) (*kind, error) {
 	return own, err
 }
 
-// check returns the error of the conversion of an object of one apiVersion to another. If anew is set, it asks the webhook
-// even if it remembers a result.
-func (c *conversions) check(o kinds.Object, from, to meta.TypeMeta, anew bool) error {
-	u := o.(*store.Unstructured)
-	key, _, err := keyOfConversion(u, to)
-	if err != nil || !anew && c.known(key) != nil {
-		return err
-	}
-	_, err = c.ask(u, from, to)
-	return err
-}
-
-// convert returns an object that was checked in another apiVersion. If the webhook is asked again and fails, which needs that
-// the result was forgotten meanwhile, the object stays as it is.
-func (c *conversions) convert(o kinds.Object, from, to meta.TypeMeta) kinds.Object {
+// convert returns an object of one apiVersion in another.
+func (c *conversions) convert(o kinds.Object, from, to meta.TypeMeta, reuse kinds.Reuse) (kinds.Object, error) {
 	u := o.(*store.Unstructured)
 	key, _, err := keyOfConversion(u, to)
 	if err != nil {
-		return o
+		return nil, meta.NewInternalError(err)
 	}
 	converted := c.known(key)
-	if converted == nil {
-		if converted, err = c.ask(u, from, to); err != nil {
-			return o
+	if converted == nil || reuse == kinds.Anew {
+		if converted, err = c.ask(u, key, from, to); err != nil {
+			return nil, err
 		}
 	}
-	return withMetadataOf(converted, u)
+	return withMetadataOf(converted, u), nil
 }
 
-// ask asks the webhook, and remembers the result, which is shared and must not be changed.
-func (c *conversions) ask(u *store.Unstructured, from, to meta.TypeMeta) (*store.Unstructured, error) {
+// ask asks the webhook, and remembers the result, which is shared and must not be changed. As upstream, the time limit of the webhook
+// ends the call, and not the context of a request.
+func (c *conversions) ask(u *store.Unstructured, key conversionKey, from, to meta.TypeMeta) (*store.Unstructured, error) {
 	convertor, err := c.convertor()
 	if err != nil {
 		return nil, meta.NewInternalError(err)
 	}
 	gv, err := schema.ParseGroupVersion(to.APIVersion)
-	if err != nil {
-		return nil, meta.NewInternalError(err)
-	}
-	key, _, err := keyOfConversion(u, to)
 	if err != nil {
 		return nil, meta.NewInternalError(err)
 	}

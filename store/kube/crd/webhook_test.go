@@ -19,6 +19,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/kubecoord/kubecoord/httpapi"
+	"github.com/kubecoord/kubecoord/internal/kinds"
 	"github.com/kubecoord/kubecoord/store"
 	"github.com/kubecoord/kubecoord/store/clock"
 )
@@ -170,10 +171,14 @@ func TestInvalidObjectsAreNotConverted(t *testing.T) {
 // Lists and watches share the result of a conversion, which a writer must not change.
 func TestConvertedObjectsShareNoMemory(t *testing.T) {
 	var broken atomic.Bool
-	k := parse(t, withWebhook(renamer(t, &broken)))[0].Registered()
+	k := kinds.Of(parse(t, withWebhook(renamer(t, &broken)))[0])
 	o := &store.Unstructured{Content: map[string]any{"spec": map[string]any{"size": int64(5)}}}
 	o.Name, o.Labels = "t", map[string]string{"a": "b"}
-	converted := func() *store.Unstructured { return k.Wire(o, 1).(*store.Unstructured) }
+	converted := func() *store.Unstructured {
+		converted, err := k.Wire(t.Context(), o, 1)
+		require.NoError(t, err)
+		return converted.(*store.Unstructured)
+	}
 	first := converted()
 	require.Equal(t, map[string]any{"length": int64(5)}, first.Content["spec"])
 	first.Content["spec"].(map[string]any)["length"], first.Labels["a"] = int64(6), "c"
@@ -333,8 +338,8 @@ func TestAForkKeepsTheKindOfAWebhook(t *testing.T) {
 			versions: [{name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object}}}]}}`)
 		of := func(api *httpapi.API) any {
 			for _, k := range api.Kinds() {
-				if k.Registered().Info().Plural == "things" {
-					return k.Registered()
+				if k.Info().Plural == "things" {
+					return kinds.Of(k)
 				}
 			}
 			return nil

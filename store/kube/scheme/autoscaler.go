@@ -23,11 +23,11 @@ func (b *builder) older(kind schema.GroupKind, name string, t *objectType) (kind
 		return v, err
 	}
 	v.New = own.new
-	v.ToWire = func(o kinds.Object) kinds.Object { return converted(own, o, autoscalerToV1) }
-	v.FromWire = func(o kinds.Object) kinds.Object {
-		b.setDefaults(o)
-		return converted(t, o, autoscalerFromV1)
-	}
+	v.Convert = kinds.ConvertBy(func(o kinds.Object) kinds.Object { return converted(own, o, autoscalerToV1) },
+		func(o kinds.Object) kinds.Object {
+			b.setDefaults(o)
+			return converted(t, o, autoscalerFromV1)
+		})
 	return v, nil
 }
 

@@ -19,17 +19,17 @@ func (b *builder) alias(r served, t *objectType) (kinds.Alias, error) {
 		return kinds.Alias{}, err
 	}
 	v.New = own.new
-	v.ToWire = func(o kinds.Object) kinds.Object { return converted(own, o, eventToGroup) }
-	v.FromWire = func(o kinds.Object) kinds.Object {
+	toGroup := func(o kinds.Object) kinds.Object { return converted(own, o, eventToGroup) }
+	v.Convert = kinds.ConvertBy(toGroup, func(o kinds.Object) kinds.Object {
 		b.setDefaults(o)
 		return converted(t, o, eventFromGroup)
-	}
+	})
 	validate := validator("")
 	v.Validate = func(o, old kinds.Object) field.Errors {
 		if old != nil {
-			old = v.ToWire(old)
+			old = toGroup(old)
 		}
-		return validate(v.ToWire(o), old)
+		return validate(toGroup(o), old)
 	}
 	return kinds.Alias{Group: r.group, Version: v, ValidateName: r.name, SelectableFields: r.fields}, nil
 }

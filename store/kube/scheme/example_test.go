@@ -68,7 +68,7 @@ func ExampleOptions() {
 		fmt.Println(err)
 		return
 	}
-	info := kinds[0].Registered().Info()
+	info := kinds[0].Info()
 	fmt.Println(info.Plural, info.ShortNames, info.ClusterScoped, info.Status)
 	// Output: widgets [wd] true false
 }

@@ -250,10 +250,14 @@ func TestAutoscalersConvertWithoutLoss(t *testing.T) {
 	obj := o.new()
 	_, err = o.typ.DecodeJSON([]byte(text), obj, true)
 	require.NoError(t, err)
-	k.FromWire(0, obj) // sets the defaults
-	older := k.Convert(obj, 0, 1)
+	_, err = k.FromWire(t.Context(), 0, obj) // sets the defaults
+	require.NoError(t, err)
+	older, err := k.Convert(t.Context(), obj, 0, 1, kinds.Anew)
+	require.NoError(t, err)
 	assert.Contains(t, older.GetObjectMeta().Annotations, "autoscaling.alpha.kubernetes.io/metrics")
-	assert.True(t, k.Type().Equal(obj, k.Convert(older, 1, 0)))
+	back, err := k.Convert(t.Context(), older, 1, 0, kinds.Anew)
+	require.NoError(t, err)
+	assert.True(t, k.Type().Equal(obj, back))
 }
 
 // TestOwnersOfNewObjects: what a create records for its manager is what a comparison with an empty object finds.

@@ -10,7 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/kubecoord/kubecoord/internal/kinds"
-	"github.com/kubecoord/kubecoord/store"
+	"github.com/kubecoord/kubecoord/store/kind"
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
@@ -40,17 +40,17 @@ func reviewerOf(ctx context.Context) Reviewer {
 // reviews are TokenReview, SubjectAccessReview and the other reviews. serviceAccount is ServiceAccount with the subresource token;
 // it must replace the ServiceAccount of Kinds. The Reviewer of WithReviewer gives the answers; package cluster has one. The kinds are
 // made once per process and shared.
-func Reviews() (reviews []store.AnyKind, serviceAccount store.AnyKind, err error) {
+func Reviews() (reviews []kind.Kind, serviceAccount kind.Kind, err error) {
 	for i, kind := range reviewKinds() {
 		k, err := kind()
 		if err != nil {
 			return nil, nil, fmt.Errorf("scheme: %w", err)
 		}
 		if i == 0 {
-			serviceAccount = registered{k}
+			serviceAccount = k
 			continue
 		}
-		reviews = append(reviews, registered{k})
+		reviews = append(reviews, k)
 	}
 	return reviews, serviceAccount, nil
 }

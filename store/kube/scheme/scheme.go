@@ -16,6 +16,7 @@ import (
 	"github.com/kubecoord/kubecoord/internal/codec"
 	"github.com/kubecoord/kubecoord/internal/kinds"
 	"github.com/kubecoord/kubecoord/store"
+	"github.com/kubecoord/kubecoord/store/kind"
 	"github.com/kubecoord/kubecoord/store/kube/internal/boxes"
 	"github.com/kubecoord/kubecoord/store/kube/scheme/internal/defaults"
 	storeschema "github.com/kubecoord/kubecoord/store/schema"
@@ -43,8 +44,8 @@ type Resource struct {
 
 // Kinds returns the kinds of the Go types in a scheme: the built-in kinds among them, then the others by group and name. The
 // error names a type that cannot be served, and the member and rule. Built-in kinds are made once per process and shared.
-func Kinds(s *runtime.Scheme, opts Options) ([]store.AnyKind, error) {
-	var out []store.AnyKind
+func Kinds(s *runtime.Scheme, opts Options) ([]kind.Kind, error) {
+	var out []kind.Kind
 	for _, make := range builtins() {
 		if !s.Recognizes(make.gvk) {
 			continue
@@ -53,22 +54,17 @@ func Kinds(s *runtime.Scheme, opts Options) ([]store.AnyKind, error) {
 		if err != nil {
 			return nil, fmt.Errorf("scheme: %w", err)
 		}
-		out = append(out, registered{k})
+		out = append(out, k)
 	}
 	for _, c := range customKinds(s) {
 		k, err := c.kind(opts)
 		if err != nil {
 			return nil, fmt.Errorf("scheme: %w", err)
 		}
-		out = append(out, registered{k})
+		out = append(out, k)
 	}
 	return out, nil
 }
-
-// registered is a kind as the packages of the root module take it.
-type registered struct{ kind *kinds.Kind }
-
-func (r registered) Registered() *kinds.Kind { return r.kind }
 
 // builtin is a built-in kind that is made when it is first used.
 type builtin struct {

@@ -16,10 +16,11 @@ import (
 
 	"github.com/kubecoord/kubecoord/httpapi"
 	"github.com/kubecoord/kubecoord/store"
+	"github.com/kubecoord/kubecoord/store/kind"
 	"github.com/kubecoord/kubecoord/store/kube/scheme"
 )
 
-func newKinds(t testing.TB) []store.AnyKind {
+func newKinds(t testing.TB) []kind.Kind {
 	all, err := scheme.Kinds(clientscheme.Scheme, scheme.Options{})
 	require.NoError(t, err)
 	return all
@@ -37,10 +38,10 @@ func newClient(t testing.TB) (*kubernetes.Clientset, *httpapi.API) {
 
 func TestEachKindMakesAServerStart(t *testing.T) {
 	for _, k := range newKinds(t) {
-		t.Run(k.Registered().GroupResource().String(), func(t *testing.T) {
-			api := httpapi.New(store.New(store.Options{}), httpapi.Options{Kinds: []store.AnyKind{k}})
+		t.Run(k.GroupResource().String(), func(t *testing.T) {
+			api := httpapi.New(store.New(store.Options{}), httpapi.Options{Kinds: []kind.Kind{k}})
 			defer api.Close()
-			info := k.Registered().Info()
+			info := k.Info()
 			path := "/apis/" + info.Group + "/" + info.Versions[0].Name
 			if info.Group == "" {
 				path = "/api/v1"

@@ -11,6 +11,7 @@ import (
 	"github.com/kubecoord/kubecoord/httpapi"
 	"github.com/kubecoord/kubecoord/httpapi/apitest"
 	"github.com/kubecoord/kubecoord/store"
+	"github.com/kubecoord/kubecoord/store/kind"
 )
 
 // This file has the section of docs/migrate.md about mockkubeapiserver. Their module cannot be had by way of the module proxy,
@@ -20,7 +21,7 @@ func TestServerOfRegisteredTypes(t *testing.T) {
 	widgets := store.MustKind(store.Descriptor[store.Unstructured]{
 		Group: "example.com", Name: "Widget", Plural: "widgets", Versions: []store.Version[store.Unstructured]{{Name: "v1"}},
 	})
-	api := apitest.New(t, apitest.Options{API: httpapi.Options{Kinds: []store.AnyKind{widgets}}})
+	api := apitest.New(t, apitest.Options{API: httpapi.Options{Kinds: []kind.Kind{widgets}}})
 	config := &rest.Config{Host: api.URL()}
 
 	c, err := client.New(config, client.Options{})

@@ -21,6 +21,7 @@ import (
 	"github.com/kubecoord/kubecoord/httpapi"
 	"github.com/kubecoord/kubecoord/httpapi/apitest"
 	"github.com/kubecoord/kubecoord/store"
+	"github.com/kubecoord/kubecoord/store/kind"
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
@@ -44,7 +45,7 @@ type engineStatus struct {
 
 // anyKind is one way to define a custom kind.
 type anyKind struct {
-	kind    store.AnyKind
+	kind    kind.Kind
 	cluster bool
 }
 
@@ -69,7 +70,7 @@ func eachKind(t *testing.T, test func(t *testing.T, config *rest.Config, k anyKi
 	for name, k := range anyKinds() {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				api := apitest.New(t, apitest.Options{Verify: true, API: httpapi.Options{Kinds: []store.AnyKind{k.kind}}})
+				api := apitest.New(t, apitest.Options{Verify: true, API: httpapi.Options{Kinds: []kind.Kind{k.kind}}})
 				test(t, &rest.Config{Host: "http://kubecoord", Transport: api.Transport(), QPS: -1, WarningHandler: rest.NoWarnings{}}, k)
 			})
 		})

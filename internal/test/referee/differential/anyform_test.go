@@ -22,6 +22,7 @@ import (
 	"github.com/kubecoord/kubecoord/httpapi"
 	"github.com/kubecoord/kubecoord/internal/test/ownership"
 	"github.com/kubecoord/kubecoord/store"
+	"github.com/kubecoord/kubecoord/store/kind"
 )
 
 // This file compares unstructured kinds with upstream's field manager for custom resources.
@@ -194,7 +195,7 @@ func TestManagedFieldsOfUnstructuredKindsEqualUpstream(t *testing.T) {
 	eachCaseInABubble(t, 150, func(g generator) string {
 		st := store.New(store.Options{})
 		defer st.Close()
-		api := httpapi.New(st, httpapi.Options{Kinds: []store.AnyKind{store.MustKind(d)}})
+		api := httpapi.New(st, httpapi.Options{Kinds: []kind.Kind{store.MustKind(d)}})
 		defer api.Close()
 		p := player{model: blob, t: t}
 		var log []string

@@ -27,6 +27,7 @@ import (
 	"github.com/kubecoord/kubecoord/httpapi"
 	"github.com/kubecoord/kubecoord/internal/test/ownership"
 	"github.com/kubecoord/kubecoord/store"
+	"github.com/kubecoord/kubecoord/store/kind"
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
@@ -326,7 +327,7 @@ func newModels(t *testing.T) []*model {
 	blobs := store.MustKind(store.Descriptor[store.Unstructured]{
 		Group: widgetGroup, Name: "Blob", Status: true, Versions: []store.Version[store.Unstructured]{{Name: "v1"}, {Name: "v1beta1"}},
 	})
-	api := httpapi.New(st, httpapi.Options{Kinds: []store.AnyKind{gadgetKind, blobs}})
+	api := httpapi.New(st, httpapi.Options{Kinds: []kind.Kind{gadgetKind, blobs}})
 	defer api.Close()
 	converter := converterOf(t, api, "v1", "v2", "v1beta1")
 

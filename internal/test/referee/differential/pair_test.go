@@ -15,6 +15,7 @@ import (
 
 	"github.com/kubecoord/kubecoord/httpapi"
 	"github.com/kubecoord/kubecoord/store"
+	"github.com/kubecoord/kubecoord/store/kind"
 )
 
 // pair sends the same requests to kubecoord and the reference.
@@ -28,7 +29,7 @@ type pair struct {
 
 func newPair() *pair {
 	st := store.New(store.Options{})
-	return &pair{st: st, api: httpapi.New(st, httpapi.Options{Kinds: []store.AnyKind{newWidgetKind()}}), reference: newReference()}
+	return &pair{st: st, api: httpapi.New(st, httpapi.Options{Kinds: []kind.Kind{newWidgetKind()}}), reference: newReference()}
 }
 
 func (p *pair) close() {

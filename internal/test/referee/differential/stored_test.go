@@ -40,11 +40,11 @@ func TestStoredValuesAreThoseOfUpstream(t *testing.T) {
 	for _, g := range goldens {
 		synctest.Test(t, func(t *testing.T) {
 			e := engine.New(1000)
-			var kinds []*kinds.Kind
+			var all []*kinds.Kind
 			for _, k := range httpapi.Kinds() {
-				kinds = append(kinds, k.Registered())
+				all = append(all, kinds.Of(k))
 			}
-			st, err := registry.Open(registry.Options{}, e, kinds...)
+			st, err := registry.Open(registry.Options{}, e, all...)
 			require.NoError(t, err)
 			defer st.Close()
 			require.NoError(t, st.Loaded(t.Context()))

@@ -14,6 +14,7 @@ import (
 
 	"github.com/kubecoord/kubecoord/httpapi"
 	"github.com/kubecoord/kubecoord/store"
+	"github.com/kubecoord/kubecoord/store/kind"
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
@@ -135,7 +136,7 @@ func (l *widgetList) DeepCopyObject() runtime.Object {
 var widgetConverter = sync.OnceValue(func() managedfields.TypeConverter {
 	st := store.New(store.Options{})
 	defer st.Close()
-	api := httpapi.New(st, httpapi.Options{Kinds: []store.AnyKind{newWidgetKind()}})
+	api := httpapi.New(st, httpapi.Options{Kinds: []kind.Kind{newWidgetKind()}})
 	defer api.Close()
 	w := httptest.NewRecorder()
 	api.ServeHTTP(w, httptest.NewRequest("GET", "/openapi/v3/apis/"+widgetVersion.String(), nil))

@@ -159,7 +159,7 @@ func (s *Server) resource(group, plural string) *registry.Resource {
 		return r.(*registry.Resource)
 	}
 	for _, k := range s.api.Kinds() {
-		if kind := k.Registered(); kind.GroupResource() == gr {
+		if kind := kinds.Of(k); kind.GroupResource() == gr {
 			r, err := s.st.Find(kind)
 			if err != nil {
 				return nil

@@ -2,6 +2,7 @@ package admission
 
 import (
 	"context"
+	"fmt"
 	"sync"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -26,12 +27,19 @@ type attributes struct {
 }
 
 func newAttributes(ctx context.Context, a *kinds.Attributes) (*attributes, error) {
-	for _, o := range []kinds.Object{a.Object, a.Old} {
-		if o == nil {
-			continue
-		}
-		if err := a.Kind.CheckWire(o, a.Version); err != nil {
+	var objects [2]func() runtime.Object
+	for i, o := range []kinds.Object{a.Object, a.Old} {
+		received, err := a.Kind.AsReceived(ctx, a.Version, o)
+		if err != nil {
 			return nil, err
+		}
+		objects[i] = func() runtime.Object {
+			out, err := wire(ctx, a.Kind, a.Version, received)
+			if err != nil {
+				// The Go type of the library has all members of the stored form, so this is a mistake of this module.
+				panic(fmt.Sprintf("admission: %s %s/%s: %v", a.Kind.GroupResource(), o.GetObjectMeta().Namespace, o.GetObjectMeta().Name, err))
+			}
+			return out
 		}
 	}
 	from := store.UserOf(ctx)
@@ -44,8 +52,8 @@ func newAttributes(ctx context.Context, a *kinds.Attributes) (*attributes, error
 			resourceOf(a.Resource, a.ResourceVersion), subresource, admission.Operation(a.Operation), optionsOf(a), a.DryRun,
 			&user.DefaultInfo{Name: from.Name, UID: from.UID, Groups: from.Groups, Extra: from.Extra}),
 		of:     a,
-		object: sync.OnceValue(func() runtime.Object { return wire(a.Kind, a.Version, a.Object) }),
-		old:    sync.OnceValue(func() runtime.Object { return wire(a.Kind, a.Version, a.Old) }),
+		object: sync.OnceValue(objects[0]),
+		old:    sync.OnceValue(objects[1]),
 	}, nil
 }
 
@@ -61,11 +69,11 @@ func (a *attributes) interfaces() *interfaces {
 }
 
 // apply puts an object that plugins have changed into the write.
-func (a *attributes) apply() error {
+func (a *attributes) apply(ctx context.Context) error {
 	if !a.changed {
 		return nil
 	}
-	o, err := stored(a.of.Kind, a.of.Version, a.object())
+	o, err := stored(ctx, a.of.Kind, a.of.Version, a.object())
 	if err == nil {
 		a.of.Object = o
 	}

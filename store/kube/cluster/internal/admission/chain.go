@@ -87,7 +87,7 @@ func (c *Chain) mutate(ctx context.Context, a *kinds.Attributes) error {
 	if err := (reinvoked{chain}).Admit(warnings(ctx, a), attr, attr.interfaces()); err != nil {
 		return err
 	}
-	return attr.apply()
+	return attr.apply(ctx)
 }
 
 // Validate implements kinds.Admission.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/kubecoord/kubecoord/internal/kinds"
 	"github.com/kubecoord/kubecoord/internal/openapi"
+	"github.com/kubecoord/kubecoord/store/kind"
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
@@ -33,7 +34,7 @@ func (*typeConverters) Run(context.Context) {}
 
 // GetTypeConverter implements patch.TypeConverterManager. It returns nil for a kind that is not served.
 func (t *typeConverters) GetTypeConverter(gvk schema.GroupVersionKind) managedfields.TypeConverter {
-	r, version := t.objects.find(gvk.Group, gvk.Version, func(i *kinds.Info) bool { return i.Kind == gvk.Kind })
+	r, version := t.objects.find(gvk.Group, gvk.Version, func(i *kind.Info) bool { return i.Kind == gvk.Kind })
 	if r == nil {
 		return nil
 	}

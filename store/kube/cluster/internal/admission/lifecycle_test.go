@@ -16,7 +16,7 @@ import (
 // attributesOf returns the attributes of a write of an object without content.
 func (s *server) attributesOf(op kinds.Operation, plural, namespace, name string) *kinds.Attributes {
 	for _, k := range s.api.Handler().Kinds() {
-		if kind := k.Registered(); kind.Info().Plural == plural {
+		if kind := kinds.Of(k); kind.Info().Plural == plural {
 			o := &store.Unstructured{ObjectMeta: meta.ObjectMeta{Namespace: namespace, Name: name}, Content: map[string]any{}}
 			return &kinds.Attributes{Operation: op, Resource: kind, Kind: kind, Namespace: namespace, Name: name, Object: o, Warn: func(string) {}}
 		}

@@ -1,6 +1,7 @@
 package admission
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"iter"
@@ -51,20 +52,19 @@ func empty(k *kinds.Kind, version int) runtime.Object {
 }
 
 // wire returns a stored object in a version, or nil for nil.
-func wire(k *kinds.Kind, version int, o kinds.Object) runtime.Object {
+func wire(ctx context.Context, k *kinds.Kind, version int, o kinds.Object) (runtime.Object, error) {
 	if o == nil {
-		return nil
+		return nil, nil
 	}
-	o = k.Wire(o, version)
+	o, err := k.Wire(ctx, o, version)
+	if err != nil {
+		return nil, err
+	}
 	if b, ok := o.(*codec.Box); ok {
-		return b.Value().(runtime.Object)
+		return b.Value().(runtime.Object), nil
 	}
 	out := empty(k, version)
-	if err := fill(out, document(k, version, o)); err != nil {
-		// The Go type of the library has all members of the stored form, so this is a mistake of this module.
-		panic(fmt.Sprintf("admission: %s %s/%s: %v", k.GroupResource(), o.GetObjectMeta().Namespace, o.GetObjectMeta().Name, err))
-	}
-	return out
+	return out, fill(out, document(k, version, o))
 }
 
 // document returns an object in the shape of a version as a tree.
@@ -84,8 +84,11 @@ func fill(o runtime.Object, doc map[string]any) error {
 }
 
 // fillWith makes an object in the form of a write the content of an object in a version.
-func fillWith(out runtime.Object, k *kinds.Kind, version int, o kinds.Object) error {
-	o = k.Wire(o, version)
+func fillWith(ctx context.Context, out runtime.Object, k *kinds.Kind, version int, o kinds.Object) error {
+	o, err := k.Wire(ctx, o, version)
+	if err != nil {
+		return err
+	}
 	if b, ok := o.(*codec.Box); ok {
 		reflect.ValueOf(out).Elem().Set(reflect.ValueOf(b.Value()).Elem())
 		return nil
@@ -102,11 +105,11 @@ func tree(o runtime.Object) (map[string]any, error) {
 }
 
 // stored returns an object in the form that a write has: with defaults, and without members that are unknown to its kind.
-func stored(k *kinds.Kind, version int, o runtime.Object) (kinds.Object, error) {
+func stored(ctx context.Context, k *kinds.Kind, version int, o runtime.Object) (kinds.Object, error) {
 	t := kinds.Target{Kind: k, Version: version}
 	if _, ok := k.New(version).(*codec.Box); ok {
 		typ := t.Schema()
-		return t.FromWire(typ.Copy(typ.Box(o)).(kinds.Object)), nil
+		return t.FromWire(ctx, typ.Copy(typ.Box(o)).(kinds.Object))
 	}
 	doc, err := tree(o)
 	if err == nil && !k.Info().Native {
@@ -119,7 +122,7 @@ func stored(k *kinds.Kind, version int, o runtime.Object) (kinds.Object, error) 
 	if err != nil {
 		return nil, err
 	}
-	return t.FromWire(out), nil
+	return t.FromWire(ctx, out)
 }
 
 // dropMalformed removes the members of the metadata of a custom resource that have a wrong type.
@@ -216,8 +219,9 @@ func (i *interfaces) Default(o runtime.Object) {
 		}
 		return
 	}
-	if s, err := stored(i.kind, version, o); err == nil {
-		_ = fillWith(o, i.kind, version, s)
+	ctx := context.Background() // the library has none
+	if s, err := stored(ctx, i.kind, version, o); err == nil {
+		_ = fillWith(ctx, o, i.kind, version, s)
 	}
 }
 
@@ -246,14 +250,12 @@ func (i *interfaces) convert(in, out runtime.Object) error {
 		t := kinds.Target{Kind: i.kind, Version: i.write.of.Version}
 		return fmt.Errorf("converting (%v) to (%s): unknown conversion", reflect.TypeOf(in).Elem(), t.InternalType())
 	}
-	o, err := stored(i.kind, from, in)
+	ctx := context.Background() // the library has none
+	o, err := stored(ctx, i.kind, from, in)
 	if err != nil {
 		return err
 	}
-	if err := i.kind.CheckWire(o, to); err != nil {
-		return err
-	}
-	return fillWith(out, i.kind, to, o)
+	return fillWith(ctx, out, i.kind, to, o)
 }
 
 // ConvertToVersion implements runtime.ObjectConvertor.

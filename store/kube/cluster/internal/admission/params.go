@@ -12,8 +12,8 @@ import (
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/tools/cache"
 
-	"github.com/kubecoord/kubecoord/internal/kinds"
 	"github.com/kubecoord/kubecoord/internal/registry"
+	"github.com/kubecoord/kubecoord/store/kind"
 )
 
 // params returns the objects of a paramKind, or the error of a kind that is not served. All is nil for no kind.
@@ -25,7 +25,7 @@ func (o *objects) params(of *admissionv1.ParamKind) (informers.GenericInformer, 
 	if err != nil {
 		return nil, nil, fmt.Errorf("failed to parse paramKind APIVersion: %w", err)
 	}
-	r, version := o.find(gv.Group, gv.Version, func(i *kinds.Info) bool { return i.Kind == of.Kind })
+	r, version := o.find(gv.Group, gv.Version, func(i *kind.Info) bool { return i.Kind == of.Kind })
 	if r == nil {
 		return nil, nil, fmt.Errorf("failed to find resource referenced by paramKind: '%v'", gv.WithKind(of.Kind))
 	}
@@ -63,7 +63,7 @@ func (p params) Get(name string) (runtime.Object, error) {
 		gr := p.resource.GroupResource()
 		return nil, apierrors.NewNotFound(schema.GroupResource{Group: gr.Group, Resource: gr.Resource}, name)
 	}
-	return asRead(p.resource.Kind, p.version, it), nil
+	return asRead(p.resource.Kind, p.version, it)
 }
 
 // List implements cache.GenericLister.

@@ -11,6 +11,7 @@ import (
 	"github.com/kubecoord/kubecoord/httpapi"
 	"github.com/kubecoord/kubecoord/internal/kinds"
 	"github.com/kubecoord/kubecoord/internal/registry"
+	"github.com/kubecoord/kubecoord/store/kind"
 	"github.com/kubecoord/kubecoord/store/kube/cluster/internal/typed"
 )
 
@@ -19,18 +20,17 @@ type objects struct{ api *httpapi.API }
 
 // resource returns the collection of a resource and the index of a version, or nil if the API does not serve it.
 func (o *objects) resource(gvr schema.GroupVersionResource) (*registry.Resource, int) {
-	return o.find(gvr.Group, gvr.Version, func(i *kinds.Info) bool { return i.Plural == gvr.Resource })
+	return o.find(gvr.Group, gvr.Version, func(i *kind.Info) bool { return i.Plural == gvr.Resource })
 }
 
 // find returns the collection of the first kind in a group that wanted accepts, and the index of a version of it, or nil.
-func (o *objects) find(group, version string, wanted func(*kinds.Info) bool) (*registry.Resource, int) {
+func (o *objects) find(group, version string, wanted func(*kind.Info) bool) (*registry.Resource, int) {
 	for _, k := range o.api.Kinds() {
-		kind := k.Registered()
-		if info := kind.Info(); info.Group != group || !wanted(info) {
+		if info := k.Info(); info.Group != group || !wanted(info) {
 			continue
 		}
-		v := slices.IndexFunc(kind.Info().Versions, func(v kinds.VersionInfo) bool { return v.Name == version && !v.Unserved })
-		r, err := o.api.Store().Registry().Find(kind)
+		v := slices.IndexFunc(k.Info().Versions, func(v kind.VersionInfo) bool { return v.Name == version && !v.Unserved })
+		r, err := o.api.Store().Registry().Find(kinds.Of(k))
 		if v < 0 || err != nil {
 			return nil, 0
 		}
@@ -49,7 +49,7 @@ func (o *objects) get(gvr schema.GroupVersionResource, namespace, name string) (
 	if it == nil {
 		return nil, apierrors.NewNotFound(gvr.GroupResource(), name)
 	}
-	return asRead(r.Kind, version, it), nil
+	return asRead(r.Kind, version, it)
 }
 
 // list returns the objects in a namespace, or all if it is "".
@@ -59,25 +59,36 @@ func (o *objects) list(r *registry.Resource, version int, namespace string) (all
 		return nil, err
 	}
 	for _, it := range list.Items {
-		all = append(all, asRead(r.Kind, version, it))
+		o, err := asRead(r.Kind, version, it)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, o)
 	}
 	return all, nil
 }
 
 // asRead returns an object as informers of a real server have it: one of a Go type has no kind and no apiVersion.
-func asRead(k *kinds.Kind, version int, it *registry.Item) runtime.Object {
-	o := wire(k, version, it.Stored())
+func asRead(k *kinds.Kind, version int, it *registry.Item) (runtime.Object, error) {
+	o, err := wire(context.Background(), k, version, it.Stored()) // many requests share it
+	if err != nil {
+		return nil, err
+	}
 	if _, isTree := o.(runtime.Unstructured); !isTree {
 		o.GetObjectKind().SetGroupVersionKind(schema.GroupVersionKind{})
 	}
-	return o
+	return o, nil
 }
 
 // collection returns the objects of a built-in kind, of the Go type T.
 func collection[T runtime.Object](o *objects, gvr schema.GroupVersionResource) *typed.Collection[T] {
 	return &typed.Collection[T]{Find: func() (*registry.Resource, func(*registry.Item) (T, bool)) {
 		r, version := o.resource(gvr)
-		return r, func(it *registry.Item) (T, bool) { return asRead(r.Kind, version, it).(T), true }
+		return r, func(it *registry.Item) (T, bool) {
+			o, _ := asRead(r.Kind, version, it)
+			t, ok := o.(T)
+			return t, ok
+		}
 	}}
 }
 

@@ -14,6 +14,7 @@ import (
 	"github.com/kubecoord/kubecoord/internal/kinds"
 	"github.com/kubecoord/kubecoord/internal/registry"
 	"github.com/kubecoord/kubecoord/store/clock"
+	"github.com/kubecoord/kubecoord/store/kind"
 	"github.com/kubecoord/kubecoord/store/kube/cluster/internal/controller"
 	"github.com/kubecoord/kubecoord/store/meta"
 )
@@ -81,7 +82,7 @@ func (c *collector) try(ctx context.Context, t task) {
 // resource returns the collection of a kind that is served now.
 func (c *collector) resource(gr meta.GroupResource) (*registry.Resource, error) {
 	for _, k := range c.api.Kinds() {
-		if k := k.Registered(); k.GroupResource() == gr && collected(k) {
+		if k := kinds.Of(k); k.GroupResource() == gr && collected(k) {
 			if r, err := c.st.Find(k); err == nil {
 				return r, nil
 			}
@@ -97,10 +98,10 @@ func (c *collector) ownerResource(ref meta.OwnerReference) (*registry.Resource, 
 		return nil, errNotServed
 	}
 	for _, k := range c.api.Kinds() {
-		k := k.Registered()
+		k := kinds.Of(k)
 		info := k.Info()
 		if info.Group != gv.Group || info.Kind != ref.Kind || !info.Stored() ||
-			!slices.ContainsFunc(info.Versions, func(v kinds.VersionInfo) bool { return v.Name == gv.Version && !v.Unserved }) {
+			!slices.ContainsFunc(info.Versions, func(v kind.VersionInfo) bool { return v.Name == gv.Version && !v.Unserved }) {
 			continue
 		}
 		if r, err := c.st.Find(k); err == nil {

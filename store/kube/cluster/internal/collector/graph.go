@@ -6,7 +6,7 @@ import (
 
 	"github.com/kubecoord/kubecoord/internal/kinds"
 	"github.com/kubecoord/kubecoord/internal/registry"
-	"github.com/kubecoord/kubecoord/store"
+	"github.com/kubecoord/kubecoord/store/kind"
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
@@ -20,7 +20,7 @@ func (c *collector) follow(ctx context.Context, changes []registry.ObjectChange)
 	}()
 	now := map[*kinds.Kind]bool{}
 	for _, k := range c.api.Kinds() {
-		if k := k.Registered(); collected(k) {
+		if k := kinds.Of(k); collected(k) {
 			now[k] = true
 		}
 	}
@@ -36,8 +36,8 @@ func (c *collector) follow(ctx context.Context, changes []registry.ObjectChange)
 			reports = append(reports, c.changeLocked(change)...)
 		}
 	}
-	if len(now) == len(c.served) && !slices.ContainsFunc(c.api.Kinds(), func(k store.AnyKind) bool {
-		return now[k.Registered()] && !c.served[k.Registered()]
+	if len(now) == len(c.served) && !slices.ContainsFunc(c.api.Kinds(), func(k kind.Kind) bool {
+		return now[kinds.Of(k)] && !c.served[kinds.Of(k)]
 	}) {
 		return
 	}

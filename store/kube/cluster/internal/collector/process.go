@@ -14,6 +14,7 @@ import (
 	"github.com/kubecoord/kubecoord/internal/kinds"
 	"github.com/kubecoord/kubecoord/internal/registry"
 	"github.com/kubecoord/kubecoord/store"
+	"github.com/kubecoord/kubecoord/store/kind"
 	"github.com/kubecoord/kubecoord/store/kube"
 	"github.com/kubecoord/kubecoord/store/kube/cluster/internal/controller"
 	"github.com/kubecoord/kubecoord/store/meta"
@@ -207,7 +208,7 @@ func (c *collector) change(ctx context.Context, r *registry.Resource, it item, f
 
 // servedVersion returns the index of the preferred version of a kind.
 func servedVersion(k *kinds.Kind) int {
-	return max(slices.IndexFunc(k.Info().Versions, func(v kinds.VersionInfo) bool { return !v.Unserved }), 0)
+	return max(slices.IndexFunc(k.Info().Versions, func(v kind.VersionInfo) bool { return !v.Unserved }), 0)
 }
 
 // delete deletes an object in the state m, or in a later state with the same owners (upstream: deleteObject).
@@ -253,7 +254,7 @@ func (c *collector) reportNamespace(ctx context.Context, p report) {
 		return
 	}
 	for _, k := range c.api.Kinds() {
-		if info := k.Registered().Info(); info.Group != "" || info.Kind != "Event" {
+		if info := k.Info(); info.Group != "" || info.Kind != "Event" {
 			continue
 		}
 		if events, err := kube.In[corev1.Event](k, store.Of(c.st)); err == nil {

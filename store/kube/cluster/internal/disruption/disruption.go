@@ -76,7 +76,7 @@ func (e *evictor) Evict(ctx context.Context, pod *corev1.Pod, dryRun bool) (exac
 // budgets returns the collection of PodDisruptionBudgets, or nil if the API has none.
 func (e *evictor) budgets() *registry.Resource {
 	for _, k := range e.api.Kinds() {
-		if kind := k.Registered(); kind.GroupResource() == policyKind {
+		if kind := kinds.Of(k); kind.GroupResource() == policyKind {
 			if r, err := e.st.Find(kind); err == nil {
 				return r
 			}

@@ -15,6 +15,7 @@ import (
 	"github.com/kubecoord/kubecoord/internal/registry"
 	"github.com/kubecoord/kubecoord/store"
 	"github.com/kubecoord/kubecoord/store/clock"
+	"github.com/kubecoord/kubecoord/store/kind"
 	"github.com/kubecoord/kubecoord/store/kube"
 	"github.com/kubecoord/kubecoord/store/kube/cluster/internal/controller"
 	"github.com/kubecoord/kubecoord/store/meta"
@@ -175,7 +176,7 @@ func (d *deleter) deleteContent(ctx context.Context, ns *corev1.Namespace) (left
 	left = &remains{objects: map[string]int{}, finalizers: map[string]int{}}
 	var all []*kinds.Kind
 	for _, k := range d.api.Kinds() {
-		k := k.Registered()
+		k := kinds.Of(k)
 		info := k.Info()
 		if info.ClusterScoped || !info.Stored() || info.Verbs != nil && !slices.Contains(info.Verbs, "delete") {
 			continue
@@ -231,7 +232,7 @@ func (d *deleter) deleteAll(ctx context.Context, k *kinds.Kind, ns *corev1.Names
 	case held:
 		left.estimate = max(left.estimate, finalizerEstimate)
 	default:
-		version := slices.IndexFunc(info.Versions, func(v kinds.VersionInfo) bool { return !v.Unserved })
+		version := slices.IndexFunc(info.Versions, func(v kind.VersionInfo) bool { return !v.Unserved })
 		left.errs = append(left.errs, fmt.Errorf("unexpected items still remain in namespace: %s for gvr: %s/%s, Resource=%s", ns.Name, info.Group, info.Versions[max(version, 0)].Name, info.Plural))
 	}
 }
@@ -260,7 +261,7 @@ func (d *deleter) podSeconds(ctx context.Context, r *registry.Resource, ns *core
 // finalize removes the finalizer of the namespace controller.
 func (d *deleter) finalize(ctx context.Context, name string, uid meta.UID) error {
 	for _, k := range d.api.Kinds() {
-		k := k.Registered()
+		k := kinds.Of(k)
 		if k.Info().Group != "" || k.Info().Kind != "Namespace" {
 			continue
 		}

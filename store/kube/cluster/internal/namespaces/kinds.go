@@ -15,7 +15,7 @@ func collection[T any, P interface {
 	runtime.Object
 }](a *httpapi.API, group, kind string) (*kube.Collection[T], error) {
 	for _, k := range a.Kinds() {
-		if info := k.Registered().Info(); info.Group == group && info.Kind == kind {
+		if info := k.Info(); info.Group == group && info.Kind == kind {
 			return kube.In[T, P](k, a.Store())
 		}
 	}
