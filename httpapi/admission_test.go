@@ -14,7 +14,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/kubecoord/kubecoord/httpapi"
-	users "github.com/kubecoord/kubecoord/internal/caller"
 	"github.com/kubecoord/kubecoord/internal/kinds"
 	"github.com/kubecoord/kubecoord/lease"
 	"github.com/kubecoord/kubecoord/store"
@@ -66,7 +65,7 @@ func (a *admission) record(ctx context.Context, step string, at *kinds.Attribute
 	if at.DryRun {
 		parts = append(parts, "dry")
 	}
-	if u := users.UserOf(ctx); u.Name != "system:apiserver" {
+	if u := store.UserOf(ctx); u.Name != "system:apiserver" {
 		parts = append(parts, u.Name, u.UID)
 	}
 	a.mu.Lock()
@@ -213,7 +212,7 @@ func TestAdmissionSeesTheUser(t *testing.T) {
 func TestAdmissionOfTheGoAPI(t *testing.T) {
 	a := &admission{}
 	s := newServerWith(t, store.Options{}, httpapi.Options{Admission: a})
-	ctx, leases := users.WithUser(t.Context(), users.User{Name: "jane", UID: "7"}), lease.In(s.st)
+	ctx, leases := store.WithUser(t.Context(), store.User{Name: "jane", UID: "7"}), lease.In(s.st)
 	newLease := func(name string) *lease.Lease {
 		return &lease.Lease{ObjectMeta: meta.ObjectMeta{Namespace: "default", Name: name}}
 	}

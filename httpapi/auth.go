@@ -7,20 +7,14 @@ import (
 	"net/http"
 	"strings"
 
-	"github.com/kubecoord/kubecoord/internal/caller"
 	"github.com/kubecoord/kubecoord/internal/validate"
 	"github.com/kubecoord/kubecoord/selector"
+	"github.com/kubecoord/kubecoord/store"
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
 // User is the user of a request.
-type User struct {
-	Name   string
-	Groups []string
-	// UID and Extra are "" and nil for most users. They are for reviews and admission, and no rule of this package reads them.
-	UID   string
-	Extra map[string][]string
-}
+type User = store.User
 
 // Authenticator returns the user of a request, and whether its credentials are valid; if not, the
 // answer is 401. It must be safe for concurrent use and must not read the body.
@@ -124,7 +118,7 @@ func (c *call) identify() error {
 	}
 	if u, ok := c.api.authenticate(c.req); ok {
 		c.user = &u
-		ctx := caller.WithUser(c.req.Context(), caller.User{Name: u.Name, UID: u.UID, Groups: u.Groups, Extra: u.Extra})
+		ctx := store.WithUser(c.req.Context(), u)
 		if c.req = c.req.WithContext(ctx); c.deadline.Context != nil {
 			c.deadline.Context = ctx
 		}

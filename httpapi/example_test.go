@@ -278,3 +278,25 @@ func ExampleAPI_Store() {
 	fmt.Println(<-started)
 	// Output: the store has 0 Leases
 }
+
+// Handlers beside the API have its users.
+func ExampleAPI_Guard() {
+	st := store.New(store.Options{})
+	defer st.Close()
+	api := httpapi.New(st, httpapi.Options{Authenticate: httpapi.BearerTokens(map[string]httpapi.User{"secret": {Name: "jane"}})})
+	defer api.Close()
+	whoami := api.Guard(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		fmt.Fprintln(w, store.UserOf(r.Context()).Name)
+	}))
+
+	for _, token := range []string{"secret", "wrong"} {
+		r := httptest.NewRequest("GET", "/whoami", nil)
+		r.Header.Set("Authorization", "Bearer "+token)
+		answer := httptest.NewRecorder()
+		whoami.ServeHTTP(answer, r)
+		fmt.Println(answer.Code, strings.SplitN(answer.Body.String(), "\n", 2)[0])
+	}
+	// Output:
+	// 200 jane
+	// 401 {"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure","message":"Unauthorized","reason":"Unauthorized","code":401}
+}

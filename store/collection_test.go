@@ -8,8 +8,6 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/kubecoord/kubecoord/internal/kinds"
-	"github.com/kubecoord/kubecoord/internal/registry"
 	testengine "github.com/kubecoord/kubecoord/internal/test/engine"
 	"github.com/kubecoord/kubecoord/lease"
 	"github.com/kubecoord/kubecoord/store"
@@ -112,11 +110,11 @@ func TestAllIsTheStateOfTheCall(t *testing.T) {
 }
 
 func TestErrorOfAllIsItsLastElement(t *testing.T) {
-	st, err := registry.Open(registry.Options{}, testengine.New(1000), kinds.Of(lease.Kind()))
+	st, err := store.Open(t.Context(), store.Options{}, testengine.New(1000), lease.Kind())
 	require.NoError(t, err)
 	st.Close()
 	var errs []error
-	for l, err := range lease.In(store.Of(st)).All(t.Context(), "") {
+	for l, err := range lease.In(st).All(t.Context(), "") {
 		assert.Nil(t, l)
 		errs = append(errs, err)
 	}

@@ -56,12 +56,12 @@ func Of(r *registry.Store) *Store { return &Store{r} }
 func (st *Store) Registry() *registry.Store { return st.r }
 
 // Close ends all watches, open and new, with ErrClosed. Objects can still be read and written, unless they are kept
-// in etcd: then these calls get ErrClosed too. Close may be called more than once.
+// by a Backend: then these calls get ErrClosed too. Close may be called more than once.
 func (st *Store) Close() { st.r.Close() }
 
 // Fork returns an independent store in the same state, with the same history and Options. Open watches stay with
 // their store. A clock that is a clock.Forker is forked too. The caller must Close the fork. The error is ErrClosed.
-// The fork of a store on etcd is in memory.
+// The fork of a store on a Backend is in memory.
 //
 // A fork takes microseconds, whatever the number of objects: both stores share memory, and a write copies what it
 // changes. So many tests can start from one expensive state.
@@ -87,14 +87,14 @@ func (st *Store) Clock() clock.Clock { return st.r.Clock() }
 
 // Advance raises the resourceVersion to version, if it is lower: the next change has a greater one. So a store that
 // was loaded from a dump never repeats the resourceVersion of a change after the dump. It is an error for a store on
-// etcd, which counts itself.
+// a Backend, which counts itself.
 func (st *Store) Advance(version uint64) error { return st.r.Restore(nil, version) }
 
 // Len returns how many objects of a kind the store has. It is 0 for a kind that the store does not have, such as one that
 // another has replaced.
 func (st *Store) Len(kind kind.Kind) int { return st.r.Len(kinds.Of(kind)) }
 
-// Size returns the bytes of all objects, as Options.Quota counts them. It is 0 for a store on etcd.
+// Size returns the bytes of all objects, as Options.Quota counts them. It is 0 for a store on a Backend.
 func (st *Store) Size() int64 { return st.r.Size() }
 
 // Change is one change in the history of a store.

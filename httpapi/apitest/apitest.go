@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/kubecoord/kubecoord/httpapi"
-	"github.com/kubecoord/kubecoord/internal/caller"
 	"github.com/kubecoord/kubecoord/internal/registry"
 	"github.com/kubecoord/kubecoord/internal/verdict"
 	"github.com/kubecoord/kubecoord/store"
@@ -212,21 +211,3 @@ func (a *API) Host() string { return "http://apitest" }
 // Transport returns an http.RoundTripper that reaches the API without a socket, also in a
 // testing/synctest bubble.
 func (a *API) Transport() http.RoundTripper { return a.api.Transport() }
-
-// TransportFor is like Transport and names its client for Match, Request and Verify.
-func (a *API) TransportFor(client string) http.RoundTripper {
-	return namedTransport{a.api.Transport(), client}
-}
-
-type namedTransport struct {
-	http.RoundTripper
-	client string
-}
-
-// RoundTrip sends a request in the name of the client.
-func (n namedTransport) RoundTrip(req *http.Request) (*http.Response, error) {
-	return n.RoundTripper.RoundTrip(req.WithContext(caller.WithName(req.Context(), n.client)))
-}
-
-// CancelRequest does nothing. client-go calls it when its own timeout fires, and ends the context too.
-func (n namedTransport) CancelRequest(*http.Request) {}

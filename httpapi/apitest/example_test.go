@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"strings"
@@ -251,4 +252,22 @@ func ExampleOptions_seed() {
 	fmt.Println(l.Name, l.UID, l.CreationTimestamp.UTC().Format(time.RFC3339))
 	// Output:
 	// worker-hb6p5 e6ed2e98-f774-4a59-bdbf-44412df9b718 2026-01-01T00:00:00Z
+}
+
+// A handler in front of the API names the clients that come by a socket.
+func ExampleWithClient() {
+	t, end := exampleTest()
+	defer end()
+	api := apitest.New(t)
+	front := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		name, _, _ := strings.Cut(r.UserAgent(), "/")
+		api.Handler().ServeHTTP(w, r.WithContext(apitest.WithClient(r.Context(), name)))
+	}))
+	defer front.Close()
+
+	fmt.Println(post(front.Client(), front.URL+path, `{"metadata":{"name":"a"}}`))
+	fmt.Println(api.Requests()[0].Client)
+	// Output:
+	// 201 Created
+	// Go-http-client
 }

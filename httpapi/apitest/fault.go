@@ -25,7 +25,7 @@ type Match struct {
 	Namespace, Name string
 	// UserAgent is a part of the User-Agent header.
 	UserAgent string
-	// Client is the name that was passed to TransportFor.
+	// Client is the name that was passed to TransportFor or WithClient.
 	Client string
 }
 

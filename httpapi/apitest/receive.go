@@ -12,7 +12,6 @@ import (
 	"sync"
 
 	"github.com/kubecoord/kubecoord/httpapi"
-	"github.com/kubecoord/kubecoord/internal/caller"
 	"github.com/kubecoord/kubecoord/internal/codec"
 	"github.com/kubecoord/kubecoord/internal/verdict"
 	"github.com/kubecoord/kubecoord/internal/yaml"
@@ -66,7 +65,7 @@ func (x *exchange) receive(r *http.Request) {
 	req := &Request{
 		Time: x.api.st.Now(), Verb: a.Verb, Path: a.Path, Query: r.URL.Query(),
 		Group: a.Group, Version: a.Version, Resource: a.Resource, Namespace: a.Namespace, Name: a.Name, Subresource: a.Subresource,
-		UserAgent: r.UserAgent(), Client: caller.Name(r.Context()), ContentType: r.Header.Get("Content-Type"),
+		UserAgent: r.UserAgent(), Client: clientOf(r.Context()), ContentType: r.Header.Get("Content-Type"),
 		Body: bytes.Clone(data[:min(len(data), keepBody)]), BodySize: len(data),
 	}
 	x.req = req

@@ -24,7 +24,7 @@ type Request struct {
 	Group, Version, Resource, Namespace, Name string
 	// Subresource is the part of the path below the object, such as "status", or "".
 	Subresource string
-	// Client is the name that was passed to TransportFor.
+	// Client is the name that was passed to TransportFor or WithClient.
 	UserAgent, Client, ContentType string
 	// Body holds the first 16 KiB of the body. BodySize is its size in bytes.
 	Body     []byte

@@ -1,24 +1,12 @@
-// Package caller stores facts of a test in the context of a request: the name of the client, and an observer of
-// the answer.
+// Package caller stores facts of a request in its context: an observer of the answer, and whether the server itself writes.
 package caller
 
 import "context"
 
 type (
-	nameKey     struct{}
 	observerKey struct{}
+	serverKey   struct{}
 )
-
-// WithName returns a context for the requests of a client with a name.
-func WithName(ctx context.Context, name string) context.Context {
-	return context.WithValue(ctx, nameKey{}, name)
-}
-
-// Name returns the name of the client, or "".
-func Name(ctx context.Context) string {
-	name, _ := ctx.Value(nameKey{}).(string)
-	return name
-}
 
 // Sight is a version that an answer or a watch event shows to the client of a request: of one object, or of all objects in
 // the scope of the request if Name is "".
@@ -38,3 +26,12 @@ func Observer(ctx context.Context) func(Sight) {
 	observe, _ := ctx.Value(observerKey{}).(func(Sight))
 	return observe
 }
+
+// WithServer returns a context for writes below admission, which a real server makes in its storage, such as the deletion of
+// the objects of a CustomResourceDefinition.
+func WithServer(ctx context.Context) context.Context {
+	return context.WithValue(ctx, serverKey{}, true)
+}
+
+// IsServer reports whether a write is below admission.
+func IsServer(ctx context.Context) bool { return ctx.Value(serverKey{}) != nil }

@@ -12,12 +12,12 @@ import (
 func TestContextTellsOfItsCaller(t *testing.T) {
 	type key struct{}
 	ctx := context.WithValue(t.Context(), key{}, "value")
-	assert.Empty(t, caller.Name(ctx))
 	assert.Nil(t, caller.Observer(ctx))
+	assert.False(t, caller.IsServer(ctx))
 
 	var seen []caller.Sight
-	ctx = caller.WithObserver(caller.WithName(ctx, "a"), func(s caller.Sight) { seen = append(seen, s) })
-	assert.Equal(t, "a", caller.Name(ctx))
+	ctx = caller.WithObserver(caller.WithServer(ctx), func(s caller.Sight) { seen = append(seen, s) })
+	assert.True(t, caller.IsServer(ctx))
 	sight := caller.Sight{Namespace: "ns", Name: "n", Version: 7}
 	caller.Observer(ctx)(sight)
 	assert.Equal(t, []caller.Sight{sight}, seen)

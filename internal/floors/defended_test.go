@@ -37,6 +37,10 @@ func defended() []defence {
 		{"a count for tests: a watch has ended", []string{
 			"store.Store.Watchers",
 		}},
+		{"the methods of an interface that a user implements, and the calls that one without a connection need not make", []string{
+			"store/backend.Backend.Commit", "store/backend.Backend.Follow", "store/backend.Backend.Get", "store/backend.Backend.List",
+			"store/backend.Backend.Progress", "store/backend.Backend.Version", "store/backend.Follower.Contact", "store/backend.Follower.Reached",
+		}},
 		{"the methods of an interface that a user may implement, and a single step of a Contender", []string{
 			"lease.Client.Clock", "lease.Client.Create",
 			"lease.Client.Watch", "lease.Contender.Acquire",

@@ -29,11 +29,12 @@ func importRules() []rule {
 		{"store/clock", nil, nil},
 		{"store/field", []string{"store/meta", "internal/codec"}, nil},
 		{"store/schema", nil, nil},
+		{"store/backend", nil, nil},
 		{"store/kind", []string{"store/meta", "store/field", "store/schema", "internal/..."}, nil},
 		{"internal/kinds", []string{"store/kind", "store/meta", "store/field", "store/schema", "internal/..."}, nil},
-		{"internal/registry", []string{"watch", "selector", "store/clock", "store/kind", "store/meta", "store/field", "internal/..."},
+		{"internal/registry", []string{"watch", "selector", "store/backend", "store/clock", "store/kind", "store/meta", "store/field", "internal/..."},
 			[]string{"github.com/google/btree"}},
-		{"store", []string{"watch", "store/clock", "store/kind", "store/meta", "store/field", "store/schema", "internal/..."}, nil},
+		{"store", []string{"watch", "store/backend", "store/clock", "store/kind", "store/meta", "store/field", "store/schema", "internal/..."}, nil},
 		{"store/fixture", []string{"store", "store/kind", "store/meta", "internal/..."}, []string{"sigs.k8s.io/json"}},
 		{"lease", []string{"store/...", "watch", "internal/..."}, nil},
 		{"candidate/...", []string{"store/...", "watch", "internal/...", "lease", "candidate/internal/v1alpha1"}, []string{"github.com/blang/semver/...", "github.com/google/btree", "golang.org/x/sync/..."}},
@@ -122,6 +123,21 @@ func TestNoPackageReachesARefusedOne(t *testing.T) {
 	all := packages(t, moduleRoot(t))
 	for _, r := range reachRules() {
 		t.Run(r.packages+" and "+r.refused[0], func(t *testing.T) { report(t, r.broken(all)) })
+	}
+}
+
+// TestOtherModulesImportOnlyWhatUsersCanImport is about the modules outside of the folder internal. The compiler lets them import the
+// internal packages of the root module, since their paths are below it.
+func TestOtherModulesImportOnlyWhatUsersCanImport(t *testing.T) {
+	imports := importsOfOtherModules(t, moduleRoot(t))
+	require.Contains(t, imports["store/etcd/open.go"], module+"/store")
+	for file, paths := range imports {
+		if matches("internal/...", file) || matches("store/kube/...", file) { // store/kube: until what it needs is public
+			continue
+		}
+		for _, path := range paths {
+			assert.False(t, matches(module+"/internal/...", path), "%s imports %s", file, path)
+		}
 	}
 }
 

@@ -4,11 +4,14 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"go/parser"
+	"go/token"
 	"io"
 	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -71,6 +74,42 @@ func packages(t *testing.T, root string) []pkg {
 		require.NoError(t, err)
 		list = append(list, p)
 	}
+}
+
+// importsOfOtherModules returns the imports of each Go file of the modules below the root, tests included. Their packages are not
+// listed, as that would need the libraries that they require.
+func importsOfOtherModules(t *testing.T, root string) map[string][]string {
+	t.Helper()
+	imports, others := map[string][]string{}, []string{}
+	err := filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if entry.IsDir() {
+			if entry.Name() == ".git" || entry.Name() == "testdata" || entry.Name() == "node_modules" {
+				return filepath.SkipDir
+			}
+			if _, err := os.Stat(filepath.Join(path, "go.mod")); err == nil && path != root {
+				others = append(others, path+string(filepath.Separator))
+			}
+			return nil
+		}
+		isBelow := func(folder string) bool { return strings.HasPrefix(path, folder) }
+		if filepath.Ext(path) != ".go" || !slices.ContainsFunc(others, isBelow) {
+			return nil
+		}
+		f, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.ImportsOnly)
+		if err != nil {
+			return err
+		}
+		name, err := filepath.Rel(root, path)
+		for _, spec := range f.Imports {
+			imports[filepath.ToSlash(name)] = append(imports[filepath.ToSlash(name)], strings.Trim(spec.Path.Value, `"`))
+		}
+		return err
+	})
+	require.NoError(t, err)
+	return imports
 }
 
 // requirements returns the modules that go.mod requires.

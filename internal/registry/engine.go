@@ -4,14 +4,13 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"io"
 	"net/http"
 	"sync"
 	"sync/atomic"
 	"time"
 
-	"github.com/kubecoord/kubecoord/internal/backend"
 	"github.com/kubecoord/kubecoord/internal/kinds"
+	"github.com/kubecoord/kubecoord/store/backend"
 	"github.com/kubecoord/kubecoord/store/clock"
 	"github.com/kubecoord/kubecoord/store/meta"
 )
@@ -48,8 +47,7 @@ type engine struct {
 	losses atomic.Int64 // how often contact was lost for contactPatience; watches end with the next loss
 }
 
-// Open returns a store whose objects a Backend keeps. It follows the Backend until Close,
-// which also closes a Backend that is an io.Closer. The store can hold objects of these kinds
+// Open returns a store whose objects a Backend keeps. It follows the Backend until Close. The store can hold objects of these kinds
 // only: Resource panics for any other. Use Loaded to wait until it can be read.
 //
 // FirstResourceVersion, Seed and Quota must be zero, and the clock must not be moved by hand: versions
@@ -132,7 +130,7 @@ func (e *engine) caughtUp() bool {
 	if err != nil {
 		return false
 	}
-	e.b.Progress(e.ctx)
+	e.b.Progress()
 	ctx, cancel := context.WithTimeout(e.ctx, progressInterval)
 	defer cancel()
 	return e.st.hub.WaitFor(ctx, version) == nil
@@ -140,7 +138,7 @@ func (e *engine) caughtUp() bool {
 
 // askNow asks the Backend for progress, and waits a little. It returns false if the engine has ended.
 func (e *engine) askNow() bool {
-	e.b.Progress(e.ctx) // on an error of the connection Follow connects again
+	e.b.Progress()
 	return e.pause()
 }
 
@@ -164,12 +162,9 @@ func (e *engine) pause() bool {
 	}
 }
 
-// close ends the goroutines and closes the Backend.
+// close ends the goroutines.
 func (e *engine) close() {
 	e.cancel(ErrClosed)
-	if c, ok := e.b.(io.Closer); ok {
-		c.Close()
-	}
 	e.done.Wait()
 	e.mu.Lock()
 	defer e.mu.Unlock()

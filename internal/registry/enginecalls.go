@@ -3,7 +3,7 @@ package registry
 import (
 	"context"
 
-	"github.com/kubecoord/kubecoord/internal/backend"
+	"github.com/kubecoord/kubecoord/store/backend"
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 

@@ -9,8 +9,8 @@ import (
 
 	"github.com/google/btree"
 
-	"github.com/kubecoord/kubecoord/internal/backend"
 	"github.com/kubecoord/kubecoord/internal/hub"
+	"github.com/kubecoord/kubecoord/store/backend"
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 

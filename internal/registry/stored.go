@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/kubecoord/kubecoord/internal/backend"
+	"github.com/kubecoord/kubecoord/store/backend"
 )
 
 // Keys and values are those of a real API server (upstream: apiserver, registry/generic and storage/etcd3): the

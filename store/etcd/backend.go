@@ -14,7 +14,7 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 	"go.etcd.io/etcd/client/v3/kubernetes"
 
-	"github.com/kubecoord/kubecoord/internal/backend"
+	"github.com/kubecoord/kubecoord/store/backend"
 )
 
 // etcd implements backend.Backend.

@@ -14,14 +14,14 @@ import (
 	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
 	"go.etcd.io/etcd/client/v3/kubernetes"
 
-	"github.com/kubecoord/kubecoord/internal/kinds"
+	"github.com/kubecoord/kubecoord/store/kind"
 )
 
 // checkTimeout is how long an endpoint may take to answer with its status.
 const checkTimeout = 5 * time.Second
 
 // check returns an error if etcd or the prefix cannot be used, as far as it can be known.
-func (e *etcd) check(ctx context.Context, kinds []*kinds.Kind) error {
+func (e *etcd) check(ctx context.Context, kinds []kind.Kind) error {
 	if err := e.checkMembers(ctx); err != nil {
 		return err
 	}

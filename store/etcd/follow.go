@@ -10,7 +10,7 @@ import (
 	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
 	"go.etcd.io/etcd/client/v3/kubernetes"
 
-	"github.com/kubecoord/kubecoord/internal/backend"
+	"github.com/kubecoord/kubecoord/store/backend"
 )
 
 const (
@@ -26,7 +26,7 @@ func (e *etcd) Follow(ctx context.Context, history int, f backend.Follower) erro
 	defer e.close()
 	state, version, err := e.load(ctx, history)
 	if err != nil {
-		return err
+		return e.notLoaded(err)
 	}
 	if err := f.Load(slices.Values(state), version); err != nil {
 		return err
@@ -73,12 +73,11 @@ func (e *etcd) close() {
 }
 
 // Progress implements backend.Backend.
-func (e *etcd) Progress(context.Context) error {
+func (e *etcd) Progress() {
 	select {
 	case e.asked <- struct{}{}:
 	default:
 	}
-	return nil
 }
 
 // load returns the state of at most history revisions ago. If etcd has compacted that, it

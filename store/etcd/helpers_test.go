@@ -16,7 +16,7 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 	"go.uber.org/zap"
 
-	"github.com/kubecoord/kubecoord/internal/backend"
+	"github.com/kubecoord/kubecoord/store/backend"
 	"github.com/kubecoord/kubecoord/store/etcd/member"
 )
 

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"path"
 	"strings"
+	"sync"
 	"time"
 
 	clientv3 "go.etcd.io/etcd/client/v3"
@@ -16,8 +17,6 @@ import (
 
 	"github.com/kubecoord/kubecoord/candidate"
 	"github.com/kubecoord/kubecoord/endpoints"
-	"github.com/kubecoord/kubecoord/internal/kinds"
-	"github.com/kubecoord/kubecoord/internal/registry"
 	"github.com/kubecoord/kubecoord/lease"
 	"github.com/kubecoord/kubecoord/store"
 	"github.com/kubecoord/kubecoord/store/kind"
@@ -52,7 +51,7 @@ func Open(ctx context.Context, c clientv3.Config, prefix string, o Options, kind
 	if err != nil {
 		return nil, err
 	}
-	return open(ctx, client, func() { client.Close() }, prefix, o, kinds)
+	return open(ctx, client, sync.OnceFunc(func() { client.Close() }), prefix, o, kinds)
 }
 
 // OpenClient is like Open, with a client of the caller, who closes it after the store. The
@@ -67,32 +66,27 @@ func open(ctx context.Context, client *clientv3.Client, closing func(), prefix s
 		closing()
 		return nil, err
 	}
-	all := []*kinds.Kind{kinds.Of(lease.Kind()), kinds.Of(candidate.Kind()), kinds.Of(endpoints.Kind())}
-	for _, k := range others {
-		all = append(all, kinds.Of(k))
-	}
+	all := append([]kind.Kind{lease.Kind(), candidate.Kind(), endpoints.Kind()}, others...)
 	e := newEtcd(client, clean, o)
 	e.closing = closing
-	var st *registry.Store
 	defer func() {
-		switch {
-		case err != nil && st != nil:
-			st.Close()
-		case err != nil:
-			e.close()
+		if err != nil {
+			e.close() // Follow may have done it, or was never called
 		}
 	}()
 	if err := e.check(ctx, all); err != nil {
 		return nil, err
 	}
-	st, err = registry.Open(registry.Options(o.Store), e, all...)
-	if err != nil {
-		return nil, err
+	st, err := store.Open(ctx, o.Store, e, all...)
+	if err != nil && err == ctx.Err() {
+		err = e.notLoaded(err)
 	}
-	if err := st.Loaded(ctx); err != nil {
-		return nil, explain("etcd: load the objects below "+clean, err)
-	}
-	return store.Of(st), nil
+	return st, err
+}
+
+// notLoaded returns the error of a store that cannot be read.
+func (e *etcd) notLoaded(err error) error {
+	return explain("etcd: load the objects below "+e.prefix, err)
 }
 
 // Dial returns a client for etcd that finds a dead connection in 15 seconds, as far as c

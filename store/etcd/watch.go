@@ -13,7 +13,7 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 	"google.golang.org/grpc/metadata"
 
-	"github.com/kubecoord/kubecoord/internal/backend"
+	"github.com/kubecoord/kubecoord/store/backend"
 )
 
 // The watch is asked for progress when it was silent, and is given up when it stays so.

@@ -21,10 +21,7 @@ import (
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
 
-	"github.com/kubecoord/kubecoord/httpapi"
 	"github.com/kubecoord/kubecoord/httpapi/apitest"
-	"github.com/kubecoord/kubecoord/internal/registry"
-	"github.com/kubecoord/kubecoord/internal/test/engine"
 	"github.com/kubecoord/kubecoord/store"
 	"github.com/kubecoord/kubecoord/store/fixture"
 	"github.com/kubecoord/kubecoord/store/kind"
@@ -217,38 +214,6 @@ func TestADumpOfEveryKindLoadsAgain(t *testing.T) {
 		require.NoError(t, err)
 		assert.Equal(t, want, got)
 	})
-}
-
-// A store on another engine, such as etcd, reads again what it wrote.
-func TestEveryKindIsKeptByAnEngine(t *testing.T) {
-	all, err := everyKind()
-	require.NoError(t, err)
-	registered := registeredOf(append(httpapi.Kinds(), all...))
-	for name, s := range samples() {
-		t.Run(name, func(t *testing.T) {
-			e := engine.New(1000)
-			open := func() *apitest.API {
-				st, err := registry.Open(registry.Options{}, e, registered...)
-				require.NoError(t, err)
-				return serve(t, apitest.Options{Over: store.Of(st)})
-			}
-			before := open()
-			objects := s.in(t, before, "me")
-			s.create(t, objects, "a")
-			s.create(t, objects, "b")
-			_, err := objects.Patch(t.Context(), "a", types.MergePatchType, []byte(`{"metadata":{"labels":{"x":"y"}}}`), metav1.PatchOptions{})
-			require.NoError(t, err)
-			require.NoError(t, objects.Delete(t.Context(), "b", metav1.DeleteOptions{}))
-			want, err := objects.List(t.Context(), metav1.ListOptions{})
-			require.NoError(t, err)
-			require.Len(t, want.Items, 1)
-			before.Close()
-
-			got, err := s.in(t, open(), "me").List(t.Context(), metav1.ListOptions{})
-			require.NoError(t, err)
-			assert.Equal(t, want.Items, got.Items)
-		})
-	}
 }
 
 func TestManualTimeExpiresTheHistoryOfEveryKind(t *testing.T) {

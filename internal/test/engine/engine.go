@@ -9,7 +9,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/kubecoord/kubecoord/internal/backend"
+	"github.com/kubecoord/kubecoord/store/backend"
 )
 
 // Engine keeps values in memory. The zero value is not usable; see New.
@@ -230,12 +230,11 @@ func (e *Engine) Version(ctx context.Context) (uint64, error) {
 }
 
 // Progress implements backend.Backend.
-func (e *Engine) Progress(context.Context) error {
+func (e *Engine) Progress() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.asks++
 	e.wakeLocked()
-	return nil
 }
 
 // errCompacted says that the changes after a version are gone.

@@ -9,10 +9,10 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/kubecoord/kubecoord/internal/backend"
 	"github.com/kubecoord/kubecoord/internal/codec"
 	"github.com/kubecoord/kubecoord/internal/registry"
 	"github.com/kubecoord/kubecoord/lease"
+	"github.com/kubecoord/kubecoord/store/backend"
 	"github.com/kubecoord/kubecoord/watch"
 )
 

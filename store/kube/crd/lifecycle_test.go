@@ -16,9 +16,6 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
 	"github.com/kubecoord/kubecoord/httpapi"
-	"github.com/kubecoord/kubecoord/internal/kinds"
-	"github.com/kubecoord/kubecoord/internal/registry"
-	"github.com/kubecoord/kubecoord/internal/test/engine"
 	"github.com/kubecoord/kubecoord/store"
 	"github.com/kubecoord/kubecoord/store/clock"
 	"github.com/kubecoord/kubecoord/store/fixture"
@@ -131,36 +128,6 @@ func TestBuiltInKindsStayWhereverDefinitionsComeFrom(t *testing.T) {
 		require.NoError(t, later.api.Load(t.Context(), textOf(text)))
 		synctest.Wait()
 		later.keepsItsKinds()
-	})
-}
-
-func TestBuiltInKindsStayInAStoreOnABackend(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		e := engine.New(1000)
-		open := func() *server {
-			var all []kind.Kind
-			for _, k := range append(httpapi.Kinds(), crd.Definitions()) {
-				all = append(all, kinds.Of(k))
-			}
-			st, err := registry.Open(registry.Options{}, e, all...)
-			require.NoError(t, err)
-			t.Cleanup(st.Close)
-			require.NoError(t, st.Loaded(t.Context()))
-			return live(t, store.Of(st))
-		}
-		first := open()
-		code, _ := first.do("POST", leasePath, keptLease)
-		require.Equal(t, 201, code)
-		for _, text := range inBuiltInGroups {
-			first.define(text)
-		}
-		first.define(widgets)
-		first.keepsItsKinds()
-		second := open()
-		synctest.Wait()
-		second.keepsItsKinds()
-		code, _ = second.do("GET", widgetsPath, "")
-		assert.Equal(t, 200, code)
 	})
 }
 

@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"github.com/kubecoord/kubecoord/httpapi"
-	"github.com/kubecoord/kubecoord/internal/caller"
+	"github.com/kubecoord/kubecoord/httpapi/apitest"
 	"github.com/kubecoord/kubecoord/store/kube/internal/controlplane"
 )
 
@@ -33,7 +33,7 @@ type userKey struct{}
 func named(userOf httpapi.Authenticator, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if u, ok := userOf(r); ok {
-			r = r.WithContext(caller.WithName(r.Context(), u.Name))
+			r = r.WithContext(apitest.WithClient(r.Context(), u.Name))
 		}
 		next.ServeHTTP(w, r)
 	})

@@ -18,7 +18,7 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 
-	"github.com/kubecoord/kubecoord/internal/caller"
+	"github.com/kubecoord/kubecoord/httpapi/apitest"
 )
 
 // User is a user to be added.
@@ -93,7 +93,7 @@ type userTransport struct {
 
 // RoundTrip sends a request in the name of the user. The name is also the Client of the request for package apitest.
 func (u userTransport) RoundTrip(req *http.Request) (*http.Response, error) {
-	ctx := caller.WithName(req.Context(), u.user.Name)
+	ctx := apitest.WithClient(req.Context(), u.user.Name)
 	ctx = context.WithValue(ctx, userKey{}, u.user)
 	return u.RoundTripper.RoundTrip(req.WithContext(ctx))
 }

@@ -15,7 +15,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 
-	"github.com/kubecoord/kubecoord/internal/caller"
+	"github.com/kubecoord/kubecoord/store"
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
@@ -219,7 +219,7 @@ func createJob(j *batchv1.Job) {
 
 // createSigningRequest sets the user of the request.
 func createSigningRequest(ctx context.Context, o runtime.Object) {
-	spec, user := &o.(*certificatesv1.CertificateSigningRequest).Spec, caller.UserOf(ctx)
+	spec, user := &o.(*certificatesv1.CertificateSigningRequest).Spec, store.UserOf(ctx)
 	spec.Username, spec.UID, spec.Groups, spec.Extra = user.Name, user.UID, user.Groups, nil
 	for name, values := range user.Extra {
 		if spec.Extra == nil {

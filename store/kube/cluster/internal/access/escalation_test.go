@@ -10,7 +10,6 @@ import (
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 
 	"github.com/kubecoord/kubecoord/httpapi"
-	"github.com/kubecoord/kubecoord/internal/caller"
 	"github.com/kubecoord/kubecoord/internal/kinds"
 	"github.com/kubecoord/kubecoord/internal/registry"
 	"github.com/kubecoord/kubecoord/store"
@@ -106,13 +105,13 @@ func TestARoleMustNotGiveMoreThanItsWriterHas(t *testing.T) {
 			if row.old != "" {
 				a.Operation, a.Old = kinds.OperationUpdate, object(t, k, row.old)
 			}
-			ctx := caller.WithUser(t.Context(), caller.User{Name: "nobody", Groups: []string{"guests", "system:authenticated"}})
+			ctx := store.WithUser(t.Context(), store.User{Name: "nobody", Groups: []string{"guests", "system:authenticated"}})
 			if err := s.Admission().Admit(ctx, a); row.want == "" {
 				assert.NoError(t, err)
 			} else {
 				assert.EqualError(t, err, row.want)
 			}
-			ctx = caller.WithUser(t.Context(), caller.User{Name: "nobody", Groups: []string{"system:masters"}})
+			ctx = store.WithUser(t.Context(), store.User{Name: "nobody", Groups: []string{"system:masters"}})
 			assert.NoError(t, s.Admission().Admit(ctx, a), "system:masters")
 		})
 	}
@@ -125,7 +124,7 @@ func TestARoleWithTooManyCombinationsIsRefused(t *testing.T) {
 	o := k.New(0)
 	o.GetObjectMeta().Name = "huge"
 	kind.ValueOf[rbacv1.ClusterRole](o).Rules = []rbacv1.PolicyRule{{Verbs: names, APIGroups: names, Resources: names}}
-	ctx := caller.WithUser(t.Context(), caller.User{Name: "nobody"})
+	ctx := store.WithUser(t.Context(), store.User{Name: "nobody"})
 	err := s.Admission().Admit(ctx, &kinds.Attributes{Operation: kinds.OperationCreate, Resource: k, Kind: k, Object: o})
 	assert.ErrorContains(t, err, errTooManyRules.Error())
 }

@@ -17,7 +17,7 @@ import (
 	utilerrors "k8s.io/apimachinery/pkg/util/errors"
 
 	"github.com/kubecoord/kubecoord/httpapi"
-	"github.com/kubecoord/kubecoord/internal/caller"
+	"github.com/kubecoord/kubecoord/store"
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
@@ -48,7 +48,7 @@ func (s *Server) Review(ctx context.Context, review runtime.Object) error {
 
 // userOf returns the user of a request.
 func userOf(ctx context.Context) httpapi.User {
-	u := caller.UserOf(ctx)
+	u := store.UserOf(ctx)
 	return httpapi.User{Name: u.Name, UID: u.UID, Groups: u.Groups, Extra: u.Extra}
 }
 

@@ -13,8 +13,8 @@ import (
 	"k8s.io/apiserver/pkg/admission"
 	"k8s.io/apiserver/pkg/authentication/user"
 
-	"github.com/kubecoord/kubecoord/internal/caller"
 	"github.com/kubecoord/kubecoord/internal/kinds"
+	"github.com/kubecoord/kubecoord/store"
 	"github.com/kubecoord/kubecoord/store/kind"
 	"github.com/kubecoord/kubecoord/store/meta"
 )
@@ -43,7 +43,7 @@ func newAttributes(ctx context.Context, a *kinds.Attributes) (*attributes, error
 			return out
 		}
 	}
-	from := caller.UserOf(ctx)
+	from := store.UserOf(ctx)
 	subresource := ""
 	if a.Subresource != nil {
 		subresource = a.Subresource.Name

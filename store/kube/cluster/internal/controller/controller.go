@@ -7,8 +7,8 @@ import (
 	"sync"
 
 	"github.com/kubecoord/kubecoord/httpapi"
-	"github.com/kubecoord/kubecoord/internal/caller"
 	"github.com/kubecoord/kubecoord/internal/registry"
+	"github.com/kubecoord/kubecoord/store"
 )
 
 // FieldManager is the field manager of the writes of the controllers.
@@ -18,7 +18,7 @@ const FieldManager = "kube-controller-manager"
 // store of api, as Store.FollowAll has them, and beside it process with the tasks of queue, one after the other.
 func Run[T comparable](ctx context.Context, api *httpapi.API, account string, queue *Queue[T],
 	follow func(context.Context, []registry.ObjectChange), process func(context.Context, T)) {
-	ctx, cancel := context.WithCancel(caller.WithUser(ctx, caller.User{
+	ctx, cancel := context.WithCancel(store.WithUser(ctx, store.User{
 		Name:   "system:serviceaccount:kube-system:" + account,
 		Groups: []string{"system:serviceaccounts", "system:serviceaccounts:kube-system", "system:authenticated"},
 	}))

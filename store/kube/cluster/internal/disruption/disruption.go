@@ -13,9 +13,9 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/kubecoord/kubecoord/httpapi"
-	"github.com/kubecoord/kubecoord/internal/caller"
 	"github.com/kubecoord/kubecoord/internal/kinds"
 	"github.com/kubecoord/kubecoord/internal/registry"
+	"github.com/kubecoord/kubecoord/store"
 	"github.com/kubecoord/kubecoord/store/kind"
 	"github.com/kubecoord/kubecoord/store/kube/scheme"
 	"github.com/kubecoord/kubecoord/store/meta"
@@ -122,7 +122,7 @@ func ready(pod *corev1.Pod) bool {
 // decrement takes one disruption from the status of a budget, or returns why there is none.
 func (e *evictor) decrement(ctx context.Context, r *registry.Resource, name string, pod *corev1.Pod, dryRun bool) error {
 	// The write is the server's own, not the user's.
-	ctx = caller.WithUser(ctx, caller.UserOf(context.Background()))
+	ctx = store.WithUser(ctx, store.UserOf(context.Background()))
 	req := registry.Request{
 		Namespace: pod.Namespace, Name: name, DryRun: dryRun, FieldManager: "kube-apiserver", Sub: r.Kind.Subresource("status"), Persistent: true,
 	}

@@ -15,7 +15,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/kubecoord/kubecoord/store/etcd/internal/kinetest"
+	"github.com/kubecoord/kubecoord/internal/test/etcd/kinetest"
 )
 
 // Process is a child process. Its methods must be called from one goroutine.

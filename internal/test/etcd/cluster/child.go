@@ -17,10 +17,10 @@ import (
 	"go.etcd.io/etcd/server/v3/embed"
 
 	"github.com/kubecoord/kubecoord/httpapi"
+	"github.com/kubecoord/kubecoord/internal/test/etcd/kinetest"
 	"github.com/kubecoord/kubecoord/store"
 	"github.com/kubecoord/kubecoord/store/clock"
 	"github.com/kubecoord/kubecoord/store/etcd"
-	"github.com/kubecoord/kubecoord/store/etcd/internal/kinetest"
 	"github.com/kubecoord/kubecoord/store/etcd/member"
 )
 

@@ -11,8 +11,8 @@ import (
 	"github.com/stretchr/testify/require"
 	clientv3 "go.etcd.io/etcd/client/v3"
 
-	"github.com/kubecoord/kubecoord/internal/backend"
 	"github.com/kubecoord/kubecoord/internal/test/exact"
+	"github.com/kubecoord/kubecoord/store/backend"
 	"github.com/kubecoord/kubecoord/store/etcd"
 )
 

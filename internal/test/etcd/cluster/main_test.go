@@ -4,7 +4,7 @@ import (
 	"os"
 	"testing"
 
-	"github.com/kubecoord/kubecoord/store/etcd/internal/cluster"
+	"github.com/kubecoord/kubecoord/internal/test/etcd/cluster"
 )
 
 func TestMain(m *testing.M) {

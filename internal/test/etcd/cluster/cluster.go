@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/kubecoord/kubecoord/store/etcd/internal/kinetest"
+	"github.com/kubecoord/kubecoord/internal/test/etcd/kinetest"
 )
 
 // Cluster is several members of etcd.

@@ -20,9 +20,9 @@ import (
 	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
 	clientv3 "go.etcd.io/etcd/client/v3"
 
+	"github.com/kubecoord/kubecoord/internal/test/etcd/cluster"
 	"github.com/kubecoord/kubecoord/internal/test/exact"
 	"github.com/kubecoord/kubecoord/store/etcd"
-	"github.com/kubecoord/kubecoord/store/etcd/internal/cluster"
 	"github.com/kubecoord/kubecoord/store/meta"
 	"github.com/kubecoord/kubecoord/watch"
 )

@@ -1,8 +1,9 @@
-package etcd
+package etcd_test
 
 import (
 	"bytes"
 	"fmt"
+	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -16,10 +17,11 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/kubecoord/kubecoord/httpapi"
+	"github.com/kubecoord/kubecoord/internal/test/etcd/kinetest"
 	"github.com/kubecoord/kubecoord/internal/test/wiretest"
 	"github.com/kubecoord/kubecoord/store"
 	"github.com/kubecoord/kubecoord/store/clock"
-	"github.com/kubecoord/kubecoord/store/etcd/internal/kinetest"
+	"github.com/kubecoord/kubecoord/store/etcd"
 	"github.com/kubecoord/kubecoord/store/etcd/member"
 )
 
@@ -33,10 +35,26 @@ func standing() clock.Clock {
 	return clock.Func(func() time.Time { return now })
 }
 
+// freeURL returns a URL of this machine where nobody listens.
+func freeURL(t testing.TB) string {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	defer l.Close()
+	return "http://" + l.Addr().String()
+}
+
+func dial(t testing.TB, url string) *clientv3.Client {
+	t.Helper()
+	c, err := etcd.Dial(clientv3.Config{Endpoints: []string{url}})
+	require.NoError(t, err)
+	t.Cleanup(func() { c.Close() })
+	return c
+}
+
 // replica returns a server of the API as a transport.
 func replica(t testing.TB, client *clientv3.Client, cl clock.Clock) http.RoundTripper {
 	t.Helper()
-	st, err := OpenClient(t.Context(), client, "", Options{Store: store.Options{Clock: cl}, CompactionInterval: -1})
+	st, err := etcd.OpenClient(t.Context(), client, "", etcd.Options{Store: store.Options{Clock: cl}, CompactionInterval: -1})
 	require.NoError(t, err)
 	api := httpapi.New(st, httpapi.Options{})
 	t.Cleanup(func() {
@@ -49,10 +67,10 @@ func replica(t testing.TB, client *clientv3.Client, cl clock.Clock) http.RoundTr
 // replay runs all recorded scenarios, one after the other, because the order of versions is compared.
 func replay(t *testing.T, transport http.RoundTripper) {
 	same, different := 0, 0
-	goldens, err := wiretest.LoadGolden("../../httpapi/testdata/wire")
+	goldens, err := wiretest.LoadGolden("../../../httpapi/testdata/wire")
 	require.NoError(t, err)
 	require.NotEmpty(t, goldens)
-	open, err := os.ReadFile("../../httpapi/testdata/open.txt")
+	open, err := os.ReadFile("../../../httpapi/testdata/open.txt")
 	require.NoError(t, err)
 	for _, g := range goldens {
 		name := g.Scenario.Name
@@ -92,7 +110,7 @@ func compactOld(t *testing.T, client *clientv3.Client) {
 
 func TestRecordedAnswersOnEtcd(t *testing.T) {
 	t.Parallel()
-	url := freeURL()
+	url := freeURL(t)
 	startMember(t, url)
 	replay(t, replica(t, dial(t, url), standing()))
 }
@@ -109,7 +127,7 @@ func (tr *turns) RoundTrip(r *http.Request) (*http.Response, error) {
 
 func TestRecordedAnswersOnTwoReplicasInTurn(t *testing.T) {
 	t.Parallel()
-	url := freeURL()
+	url := freeURL(t)
 	startMember(t, url)
 	cl := standing()
 	replay(t, &turns{to: []http.RoundTripper{replica(t, dial(t, url), cl), replica(t, dial(t, url), cl)}})
@@ -121,7 +139,7 @@ func TestRecordedAnswersOnADataDirectory(t *testing.T) {
 }
 
 func TestRecordedAnswersOnKine(t *testing.T) {
-	binary, url := kinetest.Binary(t), freeURL()
+	binary, url := kinetest.Binary(t), freeURL(t)
 	address := strings.TrimPrefix(url, "http://")
 	kine := exec.Command(binary, kinetest.Args(t.TempDir(), address)...)
 	require.NoError(t, kine.Start())
