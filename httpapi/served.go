@@ -77,7 +77,7 @@ type definedKind struct{ kind *kinds.Kind }
 func (d definedKind) Registered() *kinds.Kind { return d.kind }
 
 // serveDefined serves the kinds that objects in the store define, so that the first request finds the kinds of a fixture or
-// of etcd. What a controller of Options.Run adds later, and the kinds that cannot be served, such as the second one of a
+// of etcd. What a controller of Options.Parts adds later, and the kinds that cannot be served, such as the second one of a
 // name, are its own matter. Definitions in the groups of built-in kinds have no effect.
 func (a *API) serveDefined(ctx context.Context) {
 	var all []store.AnyKind

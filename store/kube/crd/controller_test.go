@@ -1,7 +1,6 @@
 package crd_test
 
 import (
-	"context"
 	"net/http"
 	"strings"
 	"testing"
@@ -21,7 +20,7 @@ import (
 func options() httpapi.Options {
 	return httpapi.Options{
 		Kinds: []store.AnyKind{crd.Definitions()},
-		Run:   []func(context.Context, *httpapi.API){crd.Run},
+		Parts: []httpapi.Part{httpapi.Controller(crd.Run)},
 	}
 }
 

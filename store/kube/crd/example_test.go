@@ -1,7 +1,6 @@
 package crd_test
 
 import (
-	"context"
 	"fmt"
 	"net/http"
 	"os"
@@ -55,7 +54,7 @@ func ExampleRun() {
 	defer st.Close()
 	api := httpapi.New(st, httpapi.Options{
 		Kinds: []store.AnyKind{crd.Definitions()},
-		Run:   []func(context.Context, *httpapi.API){crd.Run},
+		Parts: []httpapi.Part{httpapi.Controller(crd.Run)},
 	})
 	defer api.Close()
 
