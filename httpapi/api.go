@@ -39,7 +39,8 @@ type Options struct {
 	// The user of a request without Authenticate, and of the Go API, is system:apiserver of the group system:masters.
 	Admission Admission
 	// Middleware, if not nil, wraps the handler of the API, also for health paths and a
-	// Transport. A handler that panics cuts the connection; a Transport reports that.
+	// Transport. A handler that panics cuts the connection; a Transport reports that. A handler
+	// may have the method AnswersAtOnce() bool: see Transport.
 	Middleware func(http.Handler) http.Handler
 	// Hosts, if not nil, are the names under which clients reach the API, with or without a
 	// port: "kubecoord.example", "10.0.0.1". The names of the loopback, the address at which a
