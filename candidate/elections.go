@@ -84,9 +84,9 @@ func (s *elections) apply(changes []registry.ObjectChange, relist bool, err erro
 	for _, c := range changes {
 		switch {
 		case c.Version <= s.listed:
-		case c.Resource.Kind == Kind().Registered():
+		case c.Kind() == Kind().Registered():
 			s.changeCandidate(c)
-		case c.Resource.Kind == lease.Kind().Registered():
+		case c.Kind() == lease.Kind().Registered():
 			s.changeLease(c)
 		}
 	}

@@ -130,7 +130,6 @@ type API struct {
 	handler  http.Handler // serve behind the Middleware
 	served   atomic.Pointer[served]
 	changing sync.Mutex  // held while served changes
-	opened   sync.Map    // of *registry.Resource by *kinds.Kind, when they are first used
 	setDate  bool        // take the Date header from the store's clock; net/http sets it otherwise
 	atOnce   func() bool // reports whether every handler ends with the context of its request
 	buffers  sync.Pool   // of *buffers

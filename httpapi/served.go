@@ -155,7 +155,6 @@ func (a *API) RemoveKinds(ctx context.Context, opts RemoveOptions, all ...store.
 		} else {
 			a.st.EndWatches(k.Registered())
 		}
-		a.opened.Delete(k.Registered())
 	}
 	return errors.Join(errs...)
 }
@@ -183,11 +182,6 @@ func (a *API) changeKinds(ctx context.Context, added []store.AnyKind, next func(
 		}
 	}
 	a.served.Store(after)
-	for _, k := range before.kinds {
-		if indexOf(all, k.Registered()) < 0 {
-			a.opened.Delete(k.Registered())
-		}
-	}
 	return nil
 }
 
@@ -210,14 +204,10 @@ func (a *API) Kinds() []store.AnyKind { return slices.Clone(a.served.Load().kind
 
 // open returns the collection of a kind. The error is for a request that was in flight when the kind was replaced.
 func (a *API) open(k *kinds.Kind) (*registry.Resource, error) {
-	if r, ok := a.opened.Load(k); ok {
-		return r.(*registry.Resource), nil
-	}
 	r, err := a.st.Find(k)
 	if err != nil {
 		return nil, registry.ErrReplaced()
 	}
-	a.opened.Store(k, r)
 	return r, nil
 }
 

@@ -30,7 +30,7 @@ func (v *examiner) findTwoHolders() {
 	}
 }
 
-func (c *change) isLease() bool { return c.Resource.Kind == lease.Kind().Registered() }
+func (c *change) isLease() bool { return c.Kind() == lease.Kind().Registered() }
 
 // leaseAfter returns the Lease after a change, or nil if it was deleted.
 func leaseAfter(c *change) *lease.Lease {
