@@ -84,9 +84,9 @@ func (s *elections) apply(changes []registry.ObjectChange, relist bool, err erro
 	for _, c := range changes {
 		switch {
 		case c.Version <= s.listed:
-		case c.Resource.Kind == kinds.Of(Kind()):
+		case c.Kind() == kinds.Of(Kind()):
 			s.changeCandidate(c)
-		case c.Resource.Kind == kinds.Of(lease.Kind()):
+		case c.Kind() == kinds.Of(lease.Kind()):
 			s.changeLease(c)
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -32,22 +33,15 @@ type Options struct {
 	// Authorize, if not nil, decides whether each request is allowed, or the answer is 403.
 	// Without Authenticate the user is empty.
 	Authorize Authorizer
-	// Elect, if not nil, starts a candidate.Coordinator with these options, which runs until
-	// Close. New panics if they are not valid; candidate.NewCoordinator checks them.
-	Elect *candidate.CoordinatorOptions
-	// Extend, if not nil, is called first by New and by each Fork, and may change the other options of this one API, except
-	// Kinds. It is the place for what lives with one API and needs its store, such as an Authorizer that reads Roles, an Admission, or
-	// a controller in Run. The API answers no requests yet.
-	Extend func(a *API, opts *Options)
-	// Run are called in a goroutine each, with a context that ends with Close; Close waits for them. They are for
-	// controllers that belong to a server, such as crd.Run of store/kube. A Fork calls its own.
-	Run []func(ctx context.Context, a *API)
+	// Parts live with this one API. New and each Fork call them in their order.
+	Parts []Part
 	// Admission, if not nil, decides about each write of the store after it is authorized, also about those of the Go API.
 	// Package store/kube/cluster has webhooks and policies.
 	// The user of a request without Authenticate, and of the Go API, is system:apiserver of the group system:masters.
 	Admission Admission
 	// Middleware, if not nil, wraps the handler of the API, also for health paths and a
-	// Transport. A handler that panics cuts the connection; a Transport reports that.
+	// Transport. A handler that panics cuts the connection; a Transport reports that. A handler
+	// may have the method AnswersAtOnce() bool: see Transport.
 	Middleware func(http.Handler) http.Handler
 	// Hosts, if not nil, are the names under which clients reach the API, with or without a
 	// port: "kubecoord.example", "10.0.0.1". The names of the loopback, the address at which a
@@ -90,6 +84,31 @@ type Options struct {
 	Log func(LogEntry)
 }
 
+// Part is something that lives with one API and needs its store, such as a controller, an Admission, or an Authorizer that reads
+// Roles. It is called before the API answers requests, and may change the other options of this one API, except Kinds; Parts that it
+// adds are called too. run, if not nil, is called in a goroutine when the API answers requests, with a context that ends with Close.
+// Close waits for it.
+type Part func(a *API, opts *Options) (run func(ctx context.Context))
+
+// Controller returns the Part of a controller, such as crd.Run of store/kube.
+func Controller(run func(ctx context.Context, a *API)) Part {
+	return func(a *API, _ *Options) func(context.Context) {
+		return func(ctx context.Context) { run(ctx, a) }
+	}
+}
+
+// Elect returns the Part that runs a candidate.Coordinator. New panics if the options are not valid; candidate.NewCoordinator checks
+// them.
+func Elect(opts candidate.CoordinatorOptions) Part {
+	return func(a *API, _ *Options) func(context.Context) {
+		elector, err := candidate.NewCoordinator(a.store, opts)
+		if err != nil {
+			panic(fmt.Sprintf("httpapi: Elect: %v", err))
+		}
+		return func(ctx context.Context) { elector.Run(ctx) } // returns an error when a or its store is closed
+	}
+}
+
 // Admission decides about writes. Only packages below this module can make one, because it has types of the registry.
 type Admission = kinds.Admission
 
@@ -112,7 +131,6 @@ type API struct {
 	handler  http.Handler // serve behind the Middleware
 	served   atomic.Pointer[served]
 	changing sync.Mutex  // held while served changes
-	opened   sync.Map    // of *registry.Resource by *kinds.Kind, when they are first used
 	setDate  bool        // take the Date header from the store's clock; net/http sets it otherwise
 	atOnce   func() bool // reports whether every handler ends with the context of its request
 	buffers  sync.Pool   // of *buffers
@@ -122,7 +140,7 @@ type API struct {
 	ctx     context.Context // ends with Close
 	close   context.CancelFunc
 	mu      sync.Mutex     // must be held to add to running; ctx has not ended then
-	running sync.WaitGroup // requests through a Transport, and the election
+	running sync.WaitGroup // requests through a Transport, and Parts
 }
 
 // Kinds returns the kinds that every API serves: Lease, LeaseCandidate and Endpoints.
@@ -130,7 +148,7 @@ func Kinds() []kind.Kind {
 	return []kind.Kind{lease.Kind(), candidate.Kind(), endpoints.Kind()}
 }
 
-// New returns the API of a store. It panics if opts.Elect is not valid, if two kinds have the same group and plural or
+// New returns the API of a store. It panics if a Part does, if two kinds have the same group and plural or
 // the same group and name, and if the store has another kind in place of one of them. Lease, LeaseCandidate and
 // Endpoints are always the ones of Kinds: opts.Kinds must not have others.
 func New(st *store.Store, opts Options) *API {
@@ -148,11 +166,15 @@ func New(st *store.Store, opts Options) *API {
 	return a
 }
 
-// start serves the kinds, applies the options, and starts the election.
+// start serves the kinds, applies the options, and starts the Parts.
 func (a *API) start(s *served, opts Options) {
 	a.served.Store(s)
-	if opts.Extend != nil {
-		opts.Extend(a, &opts)
+	opts.Parts = slices.Clip(opts.Parts) // Forks share it
+	var runs []func(context.Context)
+	for i := 0; i < len(opts.Parts); i++ {
+		if run := opts.Parts[i](a, &opts); run != nil {
+			runs = append(runs, run)
+		}
 	}
 	a.log, a.authenticate, a.authorize = opts.Log, opts.Authenticate, opts.Authorize
 	if opts.Hosts != nil {
@@ -174,24 +196,17 @@ func (a *API) start(s *served, opts Options) {
 	if opts.Admission != nil {
 		a.st.SetAdmission(opts.Admission)
 	}
-	if opts.Elect != nil {
-		elector, err := candidate.NewCoordinator(a.store, *opts.Elect)
-		if err != nil {
-			panic(fmt.Sprintf("httpapi: Options.Elect: %v", err))
-		}
-		a.running.Go(func() { elector.Run(a.ctx) }) // returns an error when a or its store is closed
-	}
 	a.serveDefined(a.ctx)
-	for _, run := range opts.Run {
-		a.running.Go(func() { run(a.ctx, a) })
+	for _, run := range runs {
+		a.running.Go(func() { run(a.ctx) })
 	}
 }
 
 // Store returns the store that the API serves.
 func (a *API) Store() *store.Store { return a.store }
 
-// Close ends all watches, all reads that wait for a resourceVersion, and the election. It returns
-// when the election and all requests through a Transport have ended; later ones fail. The store
+// Close ends all watches, all reads that wait for a resourceVersion, and the Parts. It returns
+// when the Parts and all requests through a Transport have ended; later ones fail. The store
 // stays open.
 func (a *API) Close() {
 	a.mu.Lock()

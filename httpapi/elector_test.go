@@ -19,7 +19,7 @@ func TestAPIElectsUntilClose(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		st := store.New(store.Options{})
 		defer st.Close()
-		api := New(st, Options{Elect: &candidate.CoordinatorOptions{}})
+		api := New(st, Options{Parts: []Part{Elect(candidate.CoordinatorOptions{})}})
 		client := &http.Client{Transport: api.Transport()}
 		post := func(name string) {
 			body := `{"metadata":{"name":"` + name + `"},"spec":{"leaseName":"` + name + `","strategy":"OldestEmulationVersion",` +
@@ -47,7 +47,7 @@ func TestAPIElectsUntilClose(t *testing.T) {
 func TestNewPanicsForCoordinatorOptionsThatAreNotValid(t *testing.T) {
 	st := store.New(store.Options{})
 	defer st.Close()
-	assert.PanicsWithValue(t, "httpapi: Options.Elect: candidate: PingWindow -1s: must not be negative", func() {
-		New(st, Options{Elect: &candidate.CoordinatorOptions{PingWindow: -time.Second}})
+	assert.PanicsWithValue(t, "httpapi: Elect: candidate: PingWindow -1s: must not be negative", func() {
+		New(st, Options{Parts: []Part{Elect(candidate.CoordinatorOptions{PingWindow: -time.Second})}})
 	})
 }

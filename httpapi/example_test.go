@@ -273,7 +273,7 @@ func ExampleAPI_Store() {
 	}
 	st := store.New(store.Options{})
 	defer st.Close()
-	api := httpapi.New(st, httpapi.Options{Run: []func(context.Context, *httpapi.API){controller}})
+	api := httpapi.New(st, httpapi.Options{Parts: []httpapi.Part{httpapi.Controller(controller)}})
 	defer api.Close()
 	fmt.Println(<-started)
 	// Output: the store has 0 Leases

@@ -71,7 +71,7 @@ func (a *API) AddKinds(ctx context.Context, all ...kind.Kind) error {
 }
 
 // serveDefined serves the kinds that objects in the store define, so that the first request finds the kinds of a fixture or
-// of etcd. What a controller of Options.Run adds later, and the kinds that cannot be served, such as the second one of a
+// of etcd. What a controller of Options.Parts adds later, and the kinds that cannot be served, such as the second one of a
 // name, are its own matter. Definitions in the groups of built-in kinds have no effect.
 func (a *API) serveDefined(ctx context.Context) {
 	var all []kind.Kind
@@ -149,7 +149,6 @@ func (a *API) RemoveKinds(ctx context.Context, opts RemoveOptions, all ...kind.K
 		} else {
 			a.st.EndWatches(kinds.Of(k))
 		}
-		a.opened.Delete(kinds.Of(k))
 	}
 	return errors.Join(errs...)
 }
@@ -177,11 +176,6 @@ func (a *API) changeKinds(ctx context.Context, added []kind.Kind, next func(now 
 		}
 	}
 	a.served.Store(after)
-	for _, k := range before.kinds {
-		if indexOf(all, kinds.Of(k)) < 0 {
-			a.opened.Delete(kinds.Of(k))
-		}
-	}
 	return nil
 }
 
@@ -204,14 +198,10 @@ func (a *API) Kinds() []kind.Kind { return slices.Clone(a.served.Load().kinds) }
 
 // open returns the collection of a kind. The error is for a request that was in flight when the kind was replaced.
 func (a *API) open(k *kinds.Kind) (*registry.Resource, error) {
-	if r, ok := a.opened.Load(k); ok {
-		return r.(*registry.Resource), nil
-	}
 	r, err := a.st.Find(k)
 	if err != nil {
 		return nil, registry.ErrReplaced()
 	}
-	a.opened.Store(k, r)
 	return r, nil
 }
 

@@ -144,7 +144,7 @@ func (c *config) serve(ctx context.Context, log *slog.Logger, front *serve.Front
 	defer st.Close()
 	opts.Checks = c.checks(e, st)
 	if c.Elect {
-		opts.Elect = &candidate.CoordinatorOptions{Identity: c.electorIdentity()}
+		opts.Parts = append(opts.Parts, httpapi.Elect(candidate.CoordinatorOptions{Identity: c.electorIdentity()}))
 	}
 	api := httpapi.New(st, opts)
 	defer api.Close()

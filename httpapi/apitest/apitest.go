@@ -96,7 +96,7 @@ func New(t TB, opts ...Options) *API {
 			return nil
 		}
 	}
-	rec := verdict.NewRecorder(st.Registry(), o.kept()) // before the functions of o.API.Run start, whose writes it has too
+	rec := verdict.NewRecorder(st.Registry(), o.kept()) // before o.API.Parts, whose writes it has too
 	return newAPI(t, st, rec, o, func(opts httpapi.Options) *httpapi.API { return httpapi.New(st, opts) })
 }
 

@@ -195,7 +195,7 @@ type widget struct {
 
 func TestEachForkHasItsOwnCoordinator(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		parent := apitest.New(t, apitest.Options{API: httpapi.Options{Elect: &candidate.CoordinatorOptions{}}})
+		parent := apitest.New(t, apitest.Options{API: httpapi.Options{Parts: []httpapi.Part{httpapi.Elect(candidate.CoordinatorOptions{})}}})
 		fork := parent.Fork(t)
 		_, err := candidate.In(fork.Store()).Create(t.Context(), &candidate.LeaseCandidate{
 			ObjectMeta: meta.ObjectMeta{Namespace: "default", Name: "c"},

@@ -130,7 +130,7 @@ func TestServerOverAStore(t *testing.T) {
 
 func TestCoordinatorOfATestElectsAmongItsCandidates(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		api := apitest.New(t, apitest.Options{API: httpapi.Options{Elect: &candidate.CoordinatorOptions{}}})
+		api := apitest.New(t, apitest.Options{API: httpapi.Options{Parts: []httpapi.Part{httpapi.Elect(candidate.CoordinatorOptions{})}}})
 		d := doorTo(api)
 		a := d.do(t, "POST", "/apis/coordination.k8s.io/v1beta1/namespaces/default/leasecandidates",
 			`{"metadata":{"name":"me"},"spec":{"leaseName":"a","binaryVersion":"1.37.0","emulationVersion":"1.37.0","strategy":"OldestEmulationVersion","renewTime":"2000-01-01T00:00:00.000000Z"}}`)

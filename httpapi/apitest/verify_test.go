@@ -195,7 +195,7 @@ func TestVerifyAtTheEndOfATest(t *testing.T) {
 	assert.Contains(t, c.errors[0], `"b" took the Lease`)
 }
 
-// The functions of Options.API.Run may write as soon as the API has started, and nothing of that is lost.
+// A Part of Options.API may write as soon as the API has started, and nothing of that is lost.
 func TestWritesWhileTheAPIStartsAreRecorded(t *testing.T) {
 	written := make(chan error)
 	hold := func(ctx context.Context, a *httpapi.API, holder string) error {
@@ -205,13 +205,15 @@ func TestWritesWhileTheAPIStartsAreRecorded(t *testing.T) {
 		return err
 	}
 	api := apitest.New(t, apitest.Options{Over: store.New(store.Options{}), API: httpapi.Options{
-		Extend: func(a *httpapi.API, _ *httpapi.Options) { assert.NoError(t, hold(t.Context(), a, "extend")) },
-		Run:    []func(context.Context, *httpapi.API){func(ctx context.Context, a *httpapi.API) { written <- hold(ctx, a, "run") }},
+		Parts: []httpapi.Part{func(a *httpapi.API, _ *httpapi.Options) func(context.Context) {
+			assert.NoError(t, hold(t.Context(), a, "start"))
+			return func(ctx context.Context) { written <- hold(ctx, a, "run") }
+		}},
 	}})
 	require.NoError(t, <-written)
 	found := api.Verdict().TwoHolders
 	require.Len(t, found, 1)
 	require.Len(t, found[0].Excerpt, 2)
-	assert.Contains(t, found[0].Excerpt[0], `through the Store, held by "extend"`)
+	assert.Contains(t, found[0].Excerpt[0], `through the Store, held by "start"`)
 	assert.Contains(t, found[0].Excerpt[1], `through the Store, held by "run"`)
 }

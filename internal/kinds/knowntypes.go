@@ -2,6 +2,7 @@ package kinds
 
 import (
 	"cmp"
+	_ "embed"
 	"fmt"
 	"slices"
 	"strings"
@@ -79,51 +80,9 @@ func isBuiltIn(t meta.TypeMeta) bool {
 
 // builtInTypes lists the scheme of kube-apiserver 1.37 (upstream: pkg/api/legacyscheme) without the kinds that are
 // served: the packages of k8s.io/api except apidiscovery. Each kind has a list, except those marked with "!".
-const builtInTypes = `
-admission.k8s.io/v1 admission.k8s.io/v1beta1: AdmissionReview!
-admissionregistration.k8s.io/v1 admissionregistration.k8s.io/v1beta1: MutatingAdmissionPolicy MutatingAdmissionPolicyBinding MutatingWebhookConfiguration ValidatingAdmissionPolicy
-admissionregistration.k8s.io/v1 admissionregistration.k8s.io/v1beta1: ValidatingAdmissionPolicyBinding ValidatingWebhookConfiguration
-admissionregistration.k8s.io/v1alpha1: MutatingAdmissionPolicy MutatingAdmissionPolicyBinding ValidatingAdmissionPolicy ValidatingAdmissionPolicyBinding
-apps/v1: ControllerRevision DaemonSet Deployment ReplicaSet StatefulSet
-apps/v1beta1: ControllerRevision Deployment DeploymentRollback! Scale! StatefulSet
-apps/v1beta2: ControllerRevision DaemonSet Deployment ReplicaSet Scale! StatefulSet
-authentication.k8s.io/v1: SelfSubjectReview! TokenRequest! TokenReview!
-authentication.k8s.io/v1alpha1: SelfSubjectReview!
-authentication.k8s.io/v1beta1: SelfSubjectReview! TokenReview!
-authorization.k8s.io/v1 authorization.k8s.io/v1beta1: LocalSubjectAccessReview! SelfSubjectAccessReview! SelfSubjectRulesReview! SubjectAccessReview!
-autoscaling/v1: HorizontalPodAutoscaler Scale!
-autoscaling/v2: HorizontalPodAutoscaler
-batch/v1: CronJob Job
-batch/v1beta1: CronJob
-certificates.k8s.io/v1 certificates.k8s.io/v1beta1: CertificateSigningRequest ClusterTrustBundle PodCertificateRequest
-certificates.k8s.io/v1alpha1: ClusterTrustBundle
-coordination.k8s.io/v1beta1: Lease
-discovery.k8s.io/v1 discovery.k8s.io/v1beta1: EndpointSlice
-events.k8s.io/v1 events.k8s.io/v1beta1: Event
-extensions/v1beta1: DaemonSet Deployment DeploymentRollback! Ingress NetworkPolicy ReplicaSet Scale!
-flowcontrol.apiserver.k8s.io/v1 flowcontrol.apiserver.k8s.io/v1beta1 flowcontrol.apiserver.k8s.io/v1beta2 flowcontrol.apiserver.k8s.io/v1beta3: FlowSchema PriorityLevelConfiguration
-imagepolicy.k8s.io/v1alpha1: ImageReview!
-internal.apiserver.k8s.io/v1alpha1: StorageVersion
-lifecycle.k8s.io/v1alpha1: Eviction EvictionRequest
-networking.k8s.io/v1: IPAddress Ingress IngressClass NetworkPolicy ServiceCIDR
-networking.k8s.io/v1beta1: IPAddress Ingress IngressClass ServiceCIDR
-node.k8s.io/v1 node.k8s.io/v1alpha1 node.k8s.io/v1beta1: RuntimeClass
-policy/v1 policy/v1beta1: Eviction! PodDisruptionBudget
-rbac.authorization.k8s.io/v1 rbac.authorization.k8s.io/v1alpha1 rbac.authorization.k8s.io/v1beta1: ClusterRole ClusterRoleBinding Role RoleBinding
-resource.k8s.io/v1 resource.k8s.io/v1beta2: DeviceClass DeviceTaintRule ResourceClaim ResourceClaimTemplate ResourceSlice
-resource.k8s.io/v1alpha3: DeviceTaintRule ResourcePoolStatusRequest
-resource.k8s.io/v1beta1: DeviceClass ResourceClaim ResourceClaimTemplate ResourceSlice
-scheduling.k8s.io/v1: PriorityClass
-scheduling.k8s.io/v1alpha3: CompositePodGroup PodGroup Workload
-scheduling.k8s.io/v1beta1: PodGroup PriorityClass Workload
-storage.k8s.io/v1 storage.k8s.io/v1beta1: CSIDriver CSINode CSIStorageCapacity StorageClass VolumeAttachment VolumeAttributesClass
-storage.k8s.io/v1alpha1: CSIStorageCapacity VolumeAttachment VolumeAttributesClass
-storagemigration.k8s.io/v1 storagemigration.k8s.io/v1beta1: StorageVersionMigration
-v1: Binding! ComponentStatus ConfigMap Endpoints Event LimitRange List! Namespace Node NodeProxyOptions! PersistentVolume
-v1: PersistentVolumeClaim Pod PodAttachOptions! PodExecOptions! PodLogOptions! PodPortForwardOptions! PodProxyOptions!
-v1: PodTemplate RangeAllocation! ReplicationController ResourceQuota Secret SerializedReference! Service ServiceAccount
-v1: ServiceProxyOptions!
-`
+//
+//go:embed builtintypes.txt
+var builtInTypes string
 
 func unregistered(t meta.TypeMeta) error {
 	if group, ok := strings.CutSuffix("/"+t.APIVersion, "/__internal"); ok {

@@ -6,13 +6,13 @@ import (
 	"time"
 
 	"github.com/kubecoord/kubecoord/internal/hub"
+	"github.com/kubecoord/kubecoord/internal/kinds"
 	"github.com/kubecoord/kubecoord/watch"
 )
 
 // ObjectChange is a change of an object of any collection.
 type ObjectChange struct {
-	Resource *Resource
-	Version  uint64
+	Version uint64
 	// Old is the state before, nil if there was no object. New is the state after, nil if the object is gone.
 	Old, New *Item
 	// At is the time of the change by the store's clock. It is zero unless Options.HistoryAge is set or Observe was called.
@@ -25,8 +25,11 @@ func (c *ObjectChange) Type() watch.EventType { return (&change{old: c.Old, new:
 // Newest returns the state after the change, or the state before it if the object is gone.
 func (c *ObjectChange) Newest() *Item { return (&change{old: c.Old, new: c.New}).newest() }
 
-func (st *Store) objectChangeLocked(c *hub.Change[change]) ObjectChange {
-	return ObjectChange{st.byID[c.Collection], c.Version, c.Payload.old, c.Payload.new, c.At}
+// Kind returns the kind of the object.
+func (c *ObjectChange) Kind() *kinds.Kind { return c.Newest().kind.Origin() }
+
+func objectChange(c *hub.Change[change]) ObjectChange {
+	return ObjectChange{c.Version, c.Payload.old, c.Payload.new, c.At}
 }
 
 // Observer gets the changes of a store; see Observe. It is called with the lock of the store held, so it must not block or use the store.
@@ -82,10 +85,8 @@ func (f *Feed) Poll() (changes []ObjectChange, relist bool, err error) {
 		return nil, relist, nil
 	}
 	changes = make([]ObjectChange, len(past))
-	f.st.mu.RLock()
-	defer f.st.mu.RUnlock()
 	for i, c := range past {
-		changes[i] = f.st.objectChangeLocked(c)
+		changes[i] = objectChange(c)
 	}
 	return changes, false, nil
 }

@@ -23,7 +23,7 @@ func changesOf(changes []registry.ObjectChange) (texts []string) {
 		return it.Name() + "@" + it.ResourceVersion()
 	}
 	for _, c := range changes {
-		texts = append(texts, strings.Join(strings.Fields(c.Resource.Info().Kind+": "+version(c.Old)+" -> "+version(c.New)), " "))
+		texts = append(texts, strings.Join(strings.Fields(c.Kind().Info().Kind+": "+version(c.Old)+" -> "+version(c.New)), " "))
 	}
 	return texts
 }

@@ -44,7 +44,7 @@ func (o *observed) Changed(ctx context.Context, c registry.ObjectChange) {
 	if !strings.HasSuffix(text, ":") {
 		text += ","
 	}
-	o.texts[len(o.texts)-1] = text + " " + c.Resource.Info().Plural + strings.TrimPrefix(changesOf([]registry.ObjectChange{c})[0], c.Resource.Info().Kind+":")
+	o.texts[len(o.texts)-1] = text + " " + c.Kind().Info().Plural + strings.TrimPrefix(changesOf([]registry.ObjectChange{c})[0], c.Kind().Info().Kind+":")
 	if by := ctx.Value(writer{}); by != nil {
 		o.texts[len(o.texts)-1] += fmt.Sprint(" by ", by)
 	}

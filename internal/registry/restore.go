@@ -148,13 +148,9 @@ func (st *Store) ForRestore(k *kinds.Kind) (*Resource, error) {
 	r, err := st.findLocked(k)
 	if r == nil && err == nil {
 		r = st.newResource(k.Origin()).of(k)
-		r.id = notInstalled
 	}
 	return r, err
 }
-
-// notInstalled is the id of a collection that is not in its store.
-const notInstalled = -1
 
 // Restore stores all objects or, on an error, none. Watchers see them as Added.
 //
@@ -183,20 +179,20 @@ func (st *Store) Restore(objects []*Restored, version uint64) error {
 		if err := o.r.retired.Load(); err != nil {
 			return &RestoreError{i, -1, err}
 		}
-		if o.r.id == notInstalled {
-			have, err := st.findLocked(o.r.Kind)
-			if err != nil {
-				return &RestoreError{i, -1, err}
-			}
-			o.r = cmp.Or(have, o.r) // another Restore may have added it
+		have, err := st.findLocked(o.r.Kind)
+		if err != nil {
+			return &RestoreError{i, -1, err}
 		}
+		o.r = cmp.Or(have, o.r) // another Restore may have added it
 		if have := o.r.lookupLocked(o.key()); have != nil {
 			return &RestoreError{i, -1, meta.NewAlreadyExists(o.r.Kind.GroupResource(), have.Name())}
 		}
 	}
 	for _, o := range inOrder {
-		if o.r.id == notInstalled {
-			st.installLocked(o.r)
+		if have, _ := st.findLocked(o.r.Kind); have != nil {
+			o.r = have // an object before this one may have added it
+		} else {
+			st.installLocked(o.r.of(o.r.Origin()))
 		}
 		if o.version > 0 {
 			st.reachLocked(o.version - 1)

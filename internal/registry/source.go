@@ -172,7 +172,7 @@ func (r *Resource) applyLocked(ctx context.Context, c *hub.Change[change]) {
 		r.tree.Delete(c.Payload.old.entry())
 	}
 	for _, o := range r.st.observers {
-		o.Changed(ctx, r.st.objectChangeLocked(c))
+		o.Changed(ctx, objectChange(c))
 	}
 }
 

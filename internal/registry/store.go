@@ -57,7 +57,7 @@ type Store struct {
 	bytes     int64  // the sizes of all objects, each with objectOverhead; not on a Backend
 	observers []Observer
 	resources map[meta.GroupResource]*Resource
-	byID      []*Resource // also those that were replaced
+	installed int // collections so far, also those that were replaced
 	closed    bool
 }
 
@@ -235,15 +235,13 @@ func (st *Store) Fork() (*Store, error) {
 	all := make([]struct {
 		Resource
 		collection
-	}, len(st.byID))
-	f.byID = make([]*Resource, len(st.byID))
-	for id, r := range st.byID {
-		all[id].collection.forkLocked(f, r.collection)
-		all[id].Resource = Resource{r.Kind, &all[id].collection}
-		f.byID[id] = &all[id].Resource
-	}
+	}, len(st.resources))
+	f.installed = st.installed
 	for gr, r := range st.resources {
-		f.resources[gr] = f.byID[r.id]
+		next := &all[len(f.resources)]
+		next.collection.forkLocked(f, r.collection)
+		next.Resource = Resource{r.Kind, &next.collection}
+		f.resources[gr] = &next.Resource
 	}
 	return f, nil
 }

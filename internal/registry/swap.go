@@ -75,8 +75,8 @@ func (st *Store) newResource(d *kinds.Kind) *Resource {
 
 // installLocked makes r the collection of its group and plural.
 func (st *Store) installLocked(r *Resource) *Resource {
-	r.id = len(st.byID)
-	st.byID = append(st.byID, r)
+	r.id = st.installed
+	st.installed++
 	st.resources[r.GroupResource()] = r
 	return r
 }
@@ -163,9 +163,6 @@ func (st *Store) replaceLocked(old *Resource, k *kinds.Kind) {
 		e.replaced(old, r)
 	}
 	old.retired.Store(ErrReplaced())
-	// What remains for its changes in the history holds no objects.
-	rest := st.newResource(old.Kind)
-	rest.id, st.byID[old.id] = old.id, rest
 }
 
 // read returns an item of the collection as an object of its kind.

@@ -31,7 +31,7 @@ func (v *examiner) findTwoHolders() {
 	}
 }
 
-func (c *change) isLease() bool { return c.Resource.Kind == kinds.Of(lease.Kind()) }
+func (c *change) isLease() bool { return c.Kind() == kinds.Of(lease.Kind()) }
 
 // leaseAfter returns the Lease after a change, or nil if it was deleted.
 func leaseAfter(c *change) *lease.Lease {

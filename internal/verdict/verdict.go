@@ -74,7 +74,7 @@ type object struct {
 
 func objectOf(c *change) object {
 	it := c.Newest()
-	return object{c.Resource.Kind, it.Namespace(), it.Name()}
+	return object{c.Kind(), it.Namespace(), it.Name()}
 }
 
 // path returns the namespace and the name.

@@ -60,7 +60,7 @@ func newSite(s settings) (*site, error) {
 	}
 	x := &site{settings: s, st: st, rec: rec, turn: make(chan struct{}, 1), running: map[string]*process{}}
 	x.stopRec = inBackground(func(ctx context.Context) { rec.Run(ctx) })
-	x.api = httpapi.New(st, httpapi.Options{Elect: &s.elector})
+	x.api = httpapi.New(st, httpapi.Options{Parts: []httpapi.Part{httpapi.Elect(s.elector)}})
 	x.referee.changed = func(string) {
 		select {
 		case x.turn <- struct{}{}:

@@ -4,11 +4,13 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"slices"
 	"sync"
 	"time"
 
 	"github.com/kubecoord/kubecoord/candidate"
 	"github.com/kubecoord/kubecoord/examples/internal/timeline"
+	"github.com/kubecoord/kubecoord/httpapi"
 	"github.com/kubecoord/kubecoord/httpapi/apitest"
 	"github.com/kubecoord/kubecoord/store"
 )
@@ -57,7 +59,7 @@ func (w *world) newStage(from *store.Store) (*stage, error) {
 	opts := w.ws.options
 	opts.Over = st
 	if w.ws.elect {
-		opts.API.Elect = &candidate.CoordinatorOptions{Log: s.rec.Log}
+		opts.API.Parts = append(slices.Clip(opts.API.Parts), httpapi.Elect(candidate.CoordinatorOptions{Log: s.rec.Log}))
 	}
 	if s.api = apitest.New(s.test, opts); s.api == nil {
 		st.Close()

@@ -189,7 +189,7 @@ func newServed(c config, opts httpapi.Options, fixtures ...fixture.Source) (serv
 		return served{ws, ws.Close, ws.Store, ws.API, ws.Kinds}, nil
 	}
 	if c.Elect {
-		opts.Elect = &candidate.CoordinatorOptions{}
+		opts.Parts = append(opts.Parts, httpapi.Elect(candidate.CoordinatorOptions{}))
 	}
 	api := httpapi.New(st, opts)
 	end := func() {

@@ -1,7 +1,6 @@
 package kinds
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -106,7 +105,7 @@ spec:
 	}
 	synctest.Test(t, func(t *testing.T) {
 		first, restart := openOn(t, engine.New(1000), httpapi.Options{
-			Kinds: []kind.Kind{crd.Definitions()}, Run: []func(context.Context, *httpapi.API){crd.Run},
+			Kinds: []kind.Kind{crd.Definitions()}, Parts: []httpapi.Part{httpapi.Controller(crd.Run)},
 		})
 		send(t, first, http.MethodPost, leases, typeJSON, `{"metadata":{"name":"kept"},"spec":{"leaseDurationSeconds":15}}`)
 		for _, text := range []string{

@@ -26,6 +26,7 @@ import (
 	"github.com/kubecoord/kubecoord/store/clock"
 	"github.com/kubecoord/kubecoord/store/etcd"
 	"github.com/kubecoord/kubecoord/store/etcd/member"
+	"github.com/kubecoord/kubecoord/store/kind"
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 

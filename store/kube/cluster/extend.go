@@ -29,13 +29,13 @@ const bootstrapTime = 10 * time.Second
 // extend adds to one API what o says, before its first request.
 func (o Options) extend(a *httpapi.API, opts *httpapi.Options, tokens *access.Tokens) {
 	calls := o.calls(a, opts)
-	opts.Run = append(opts.Run, func(ctx context.Context, a *httpapi.API) { crd.Run(webhooks.With(ctx, calls), a) })
+	run(opts, func(ctx context.Context, a *httpapi.API) { crd.Run(webhooks.With(ctx, calls), a) })
 	o.bootstrap(a, opts)
 	if o.GarbageCollection {
-		opts.Run = append(opts.Run, collector.Run)
+		run(opts, collector.Run)
 	}
 	if o.NamespaceDeletion {
-		opts.Run = append(opts.Run, namespaces.Delete)
+		run(opts, namespaces.Delete)
 	}
 	if o.Disruptions {
 		disruption.Extend(a, opts)
@@ -48,13 +48,18 @@ func (o Options) extend(a *httpapi.API, opts *httpapi.Options, tokens *access.To
 	}
 }
 
+// run adds a controller.
+func run(opts *httpapi.Options, controller func(context.Context, *httpapi.API)) {
+	opts.Parts = append(opts.Parts, httpapi.Controller(controller))
+}
+
 // calls returns the Calls by which one API reaches its webhooks, or nil without Webhooks and Dial.
 func (o Options) calls(a *httpapi.API, opts *httpapi.Options) *webhooks.Calls {
 	if !o.Webhooks && o.Dial == nil {
 		return nil
 	}
 	calls := webhooks.New(webhooks.Options{Dial: o.Dial, Services: admission.Services(a, o.Dial != nil), Clock: a.Store().Clock()})
-	opts.Run = append(opts.Run, func(ctx context.Context, _ *httpapi.API) {
+	run(opts, func(ctx context.Context, _ *httpapi.API) {
 		<-ctx.Done()
 		calls.Close()
 	})
@@ -75,7 +80,7 @@ func (o Options) bootstrap(a *httpapi.API, opts *httpapi.Options) {
 	if err := b.Make(ctx, a); err != nil {
 		opts.Checks = append(opts.Checks, check("start-system-namespaces-controller", func(ctx context.Context) error { return b.Make(ctx, a) }))
 	}
-	opts.Run = append(opts.Run, b.Run)
+	run(opts, b.Run)
 }
 
 // access adds authentication and authorization. Its result refuses roles and bindings that give more than their writer has; it is

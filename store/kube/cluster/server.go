@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"sync"
@@ -38,21 +39,19 @@ func (s *Server) Close() {
 
 // API returns the options of an API that serves all kinds and does what o says, for httpapi.New, apitest.New, or a store on etcd,
 // which needs the Kinds of the result. api has more kinds and the other options. Its Authenticate and Authorize are asked first. Its
-// Run must not have crd.Run, which the result calls. Each API that is made with the result has its own admission and controllers, and
+// Parts must not have crd.Run, which the result calls. Each API that is made with the result has its own admission and controllers, and
 // so has each fork.
 func (o Options) API(api httpapi.Options) (httpapi.Options, error) {
 	var err error
 	if api.Kinds, err = o.kinds(api.Kinds); err != nil {
 		return httpapi.Options{}, fmt.Errorf("cluster: %w", err)
 	}
-	tokens, earlier := access.NewTokens(o.Tokens), api.Extend
-	api.Extend = func(a *httpapi.API, opts *httpapi.Options) {
-		if earlier != nil {
-			earlier(a, opts)
-		}
-		opts.Run, opts.Checks = slices.Clip(opts.Run), slices.Clip(opts.Checks)
+	tokens := access.NewTokens(o.Tokens)
+	api.Parts = append(slices.Clip(api.Parts), func(a *httpapi.API, opts *httpapi.Options) func(context.Context) {
+		opts.Checks = slices.Clip(opts.Checks)
 		o.extend(a, opts, tokens)
-	}
+		return nil
+	})
 	return api, nil
 }
 

@@ -54,7 +54,7 @@ const fieldManager = "kube-apiserver"
 // the ones that it finds, and those that clients create. It sets the conditions that clients wait for. An update of a
 // definition replaces its kind, and a deletion deletes the objects first. A definition in a group of which the API has kinds
 // that are built into a real server is established and has no effect, as on a real server. Each API, and each fork, needs a
-// Run of its own: pass it as an element of httpapi.Options.Run. The kinds of the API must include Definitions.
+// Run of its own: pass it as httpapi.Controller(crd.Run) in httpapi.Options.Parts. The kinds of the API must include Definitions.
 func Run(ctx context.Context, api *httpapi.API) {
 	calls := webhooks.From(ctx)
 	if calls == nil {

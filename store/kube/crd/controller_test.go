@@ -1,7 +1,6 @@
 package crd_test
 
 import (
-	"context"
 	"net/http"
 	"strings"
 	"testing"
@@ -22,7 +21,7 @@ import (
 func options() httpapi.Options {
 	return httpapi.Options{
 		Kinds: []kind.Kind{crd.Definitions()},
-		Run:   []func(context.Context, *httpapi.API){crd.Run},
+		Parts: []httpapi.Part{httpapi.Controller(crd.Run)},
 	}
 }
 

@@ -47,7 +47,7 @@ func ExampleInstall() {
 	}
 	st := store.New(store.Options{})
 	defer st.Close()
-	api := httpapi.New(st, httpapi.Options{Kinds: []kind.Kind{crd.Definitions()}, Run: []func(context.Context, *httpapi.API){crd.Run}})
+	api := httpapi.New(st, httpapi.Options{Kinds: []kind.Kind{crd.Definitions()}, Parts: []httpapi.Part{httpapi.Controller(crd.Run)}})
 	defer api.Close()
 	crds, err := crd.Install(context.Background(), api, established)
 	fmt.Println(crds[0].Status.AcceptedNames.ListKind, err)
@@ -58,7 +58,7 @@ func ExampleInstall() {
 func TestInstalledDefinitionsAreLikeCreatedOnes(t *testing.T) {
 	newAPI := func() *apitest.API {
 		return apitest.New(t, apitest.Options{API: httpapi.Options{
-			Kinds: []kind.Kind{crd.Definitions()}, Run: []func(context.Context, *httpapi.API){crd.Run},
+			Kinds: []kind.Kind{crd.Definitions()}, Parts: []httpapi.Part{httpapi.Controller(crd.Run)},
 		}})
 	}
 	stateOf := func(api *apitest.API) *apiextensionsv1.CustomResourceDefinition {

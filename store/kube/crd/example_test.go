@@ -1,7 +1,6 @@
 package crd_test
 
 import (
-	"context"
 	"fmt"
 	"net/http"
 	"os"
@@ -56,7 +55,7 @@ func ExampleRun() {
 	defer st.Close()
 	api := httpapi.New(st, httpapi.Options{
 		Kinds: []kind.Kind{crd.Definitions()},
-		Run:   []func(context.Context, *httpapi.API){crd.Run},
+		Parts: []httpapi.Part{httpapi.Controller(crd.Run)},
 	})
 	defer api.Close()
 

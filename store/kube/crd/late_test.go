@@ -1,7 +1,6 @@
 package crd
 
 import (
-	"context"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -105,7 +104,7 @@ func TestADeletionEndsWithItsDefinition(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		st := store.New(store.Options{})
 		defer st.Close()
-		api := httpapi.New(st, httpapi.Options{Kinds: []kind.Kind{Definitions()}, Run: []func(context.Context, *httpapi.API){Run}})
+		api := httpapi.New(st, httpapi.Options{Kinds: []kind.Kind{Definitions()}, Parts: []httpapi.Part{httpapi.Controller(Run)}})
 		defer api.Close()
 		c, err := newController(api, nil)
 		require.NoError(t, err)

@@ -49,7 +49,7 @@ func TestElectionHandOverAndFailover(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				s := &stage{t: t, stops: map[string]func(){}}
-				s.api = apitest.New(t, apitest.Options{Verify: true, API: httpapi.Options{Elect: &candidate.CoordinatorOptions{}}})
+				s.api = apitest.New(t, apitest.Options{Verify: true, API: httpapi.Options{Parts: []httpapi.Part{httpapi.Elect(candidate.CoordinatorOptions{})}}})
 				play(t, s)
 				s.finish()
 			})

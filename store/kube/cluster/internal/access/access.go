@@ -42,7 +42,7 @@ type Server struct {
 	resources    sync.Map // of *registry.Resource by meta.GroupResource, when they are first used
 }
 
-// Extend changes the options of an API, from its httpapi.Options.Extend. Their Authenticate and Authorize are asked first.
+// Extend changes the options of an API, from one of its httpapi.Options.Parts. Their Authenticate and Authorize are asked first.
 func Extend(a *httpapi.API, opts *httpapi.Options, o Options) *Server {
 	s := &Server{api: a, st: a.Store().Registry(), tokens: o.Tokens, authenticate: opts.Authenticate, authorize: opts.Authorize}
 	if o.RBAC {

@@ -1,6 +1,7 @@
 package access
 
 import (
+	"context"
 	"slices"
 	"testing"
 
@@ -26,9 +27,10 @@ func newServer(t *testing.T, objects ...string) *Server {
 	st := store.New(store.Options{})
 	t.Cleanup(st.Close)
 	var s *Server
-	api := httpapi.New(st, httpapi.Options{Kinds: served, Extend: func(a *httpapi.API, opts *httpapi.Options) {
+	api := httpapi.New(st, httpapi.Options{Kinds: served, Parts: []httpapi.Part{func(a *httpapi.API, opts *httpapi.Options) func(context.Context) {
 		s = Extend(a, opts, Options{RBAC: true, Tokens: NewTokens(TokenOptions{})})
-	}})
+		return nil
+	}}})
 	t.Cleanup(api.Close)
 	require.NoError(t, s.Bootstrap(t.Context()))
 	for _, o := range objects {

@@ -31,13 +31,13 @@ func newServer(t testing.TB, opts Options, more ...func(*apitest.Options)) *serv
 	require.NoError(t, err)
 	s := &server{TB: t}
 	o := apitest.Options{API: httpapi.Options{
-		Kinds: append(all, crd.Definitions()), Run: []func(context.Context, *httpapi.API){crd.Run},
-		Extend: func(a *httpapi.API, extended *httpapi.Options) {
+		Kinds: append(all, crd.Definitions()), Parts: []httpapi.Part{httpapi.Controller(crd.Run), func(a *httpapi.API, extended *httpapi.Options) func(context.Context) {
 			opts.Calls = webhooks.New(webhooks.Options{Services: Services(a, false), Clock: a.Store().Clock()})
 			t.Cleanup(opts.Calls.Close)
 			s.chain = New(a, opts)
 			extended.Admission = s.chain
-		},
+			return nil
+		}},
 	}}
 	for _, change := range more {
 		change(&o)

@@ -32,7 +32,7 @@ func (c *collector) follow(ctx context.Context, changes []registry.ObjectChange)
 	}
 	for _, change := range changes {
 		known := change.New == nil && c.objects[change.Old.UID()] != item{} // also of a kind that was just removed
-		if c.served[change.Resource.Kind] || known {
+		if c.served[change.Kind()] || known {
 			reports = append(reports, c.changeLocked(change)...)
 		}
 	}
@@ -52,7 +52,7 @@ func (c *collector) follow(ctx context.Context, changes []registry.ObjectChange)
 			continue
 		}
 		for _, it := range r.Objects() {
-			reports = append(reports, c.changeLocked(registry.ObjectChange{Resource: r, New: it})...)
+			reports = append(reports, c.changeLocked(registry.ObjectChange{New: it})...)
 		}
 	}
 	for t := range c.parked {
@@ -64,10 +64,10 @@ func (c *collector) follow(ctx context.Context, changes []registry.ObjectChange)
 // changeLocked takes one change into the graph (upstream: graph_builder.go, processGraphChanges).
 func (c *collector) changeLocked(change registry.ObjectChange) (reports []report) {
 	if change.New == nil {
-		c.goneLocked(identify(change.Resource, change.Old), metaOf(change.Old))
+		c.goneLocked(identify(change.Kind(), change.Old), metaOf(change.Old))
 		return nil
 	}
-	it, m := identify(change.Resource, change.New), metaOf(change.New)
+	it, m := identify(change.Kind(), change.New), metaOf(change.New)
 	if _, known := c.objects[it.uid]; !known {
 		c.objects[it.uid] = it
 		for dependent := range c.dependents[it.uid] {
@@ -171,8 +171,8 @@ func outside(owner, dependent item) bool {
 	return owner.namespace != "" && owner.namespace != dependent.namespace
 }
 
-func identify(r *registry.Resource, it *registry.Item) item {
-	return item{r.GroupResource(), it.Namespace(), it.Name(), it.UID()}
+func identify(k *kinds.Kind, it *registry.Item) item {
+	return item{k.GroupResource(), it.Namespace(), it.Name(), it.UID()}
 }
 
 // metaOf returns the metadata of an item, which must not be changed.

@@ -21,7 +21,7 @@ import (
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
-// Extend changes the options of an API, from its httpapi.Options.Extend, so that its evictions obey the budgets in its store.
+// Extend changes the options of an API, from one of its httpapi.Options.Parts, so that its evictions obey the budgets in its store.
 func Extend(a *httpapi.API, opts *httpapi.Options) {
 	e := &evictor{api: a, st: a.Store().Registry()}
 	outer := opts.Middleware

@@ -72,10 +72,10 @@ func (b Bootstrap) Run(ctx context.Context, a *httpapi.API) {
 
 // isOwn reports whether a change removes an object that b makes.
 func (b Bootstrap) isOwn(c registry.ObjectChange) bool {
-	if c.New != nil || c.Resource.Info().Group != "" {
+	if c.New != nil || c.Kind().Info().Group != "" {
 		return false
 	}
-	switch c.Resource.Info().Kind {
+	switch c.Kind().Info().Kind {
 	case "Namespace":
 		return b.Namespaces && slices.Contains(systemNamespaces(), c.Old.Name())
 	case "Service":

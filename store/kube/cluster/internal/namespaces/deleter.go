@@ -47,7 +47,7 @@ type deleter struct {
 // task is a namespace to look at, or an object that was written into a namespace that is gone.
 type task struct {
 	namespace string
-	r         *registry.Resource
+	kind      *kinds.Kind
 	item      *registry.Item
 }
 
@@ -80,7 +80,7 @@ func (d *deleter) follow(ctx context.Context, changes []registry.ObjectChange) {
 		if o == nil {
 			o = c.Old
 		}
-		isNamespace := c.Resource.Info().Group == "" && c.Resource.Info().Kind == "Namespace"
+		isNamespace := c.Kind().Info().Group == "" && c.Kind().Info().Kind == "Namespace"
 		switch {
 		case isNamespace && c.New == nil:
 			d.forgetLocked(o.Name())
@@ -90,7 +90,7 @@ func (d *deleter) follow(ctx context.Context, changes []registry.ObjectChange) {
 				d.queue.AddAfter(task{namespace: o.Name()}, grace)
 			}
 		case c.Old == nil && slices.Contains(d.removed, o.Namespace()):
-			d.queue.Add(task{r: c.Resource, item: o})
+			d.queue.Add(task{kind: c.Kind(), item: o})
 		default:
 			if at, ok := d.waiting[o.Namespace()]; ok {
 				delete(d.waiting, o.Namespace())
@@ -140,9 +140,13 @@ func (d *deleter) deleteStray(ctx context.Context, s task) {
 	if _, err := d.namespaces.Get(ctx, "", s.item.Namespace()); !errors.Is(err, store.ErrNotFound) {
 		return
 	}
+	r, err := d.st.Find(s.kind)
+	if err != nil {
+		return // another kind has the objects
+	}
 	uid := s.item.UID()
 	opts := kinds.DeleteOptions{PropagationPolicy: new(meta.DeletePropagationBackground), Preconditions: &kinds.Preconditions{UID: &uid}}
-	_, _ = s.r.Delete(ctx, registry.Request{Namespace: s.item.Namespace(), Name: s.item.Name()}, opts) // it may be gone
+	_, _ = r.Delete(ctx, registry.Request{Namespace: s.item.Namespace(), Name: s.item.Name()}, opts) // it may be gone
 }
 
 // sync deletes what is in a namespace, and finalizes it if that is all (upstream: namespaced_resources_deleter.go, Delete).
