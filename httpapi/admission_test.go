@@ -24,10 +24,10 @@ import (
 type admission struct {
 	mu              sync.Mutex
 	calls           []string
-	admit, validate func(*kinds.Attributes) error
+	admit, validate func(*admission.Attributes) error
 }
 
-func (a *admission) Admit(ctx context.Context, at *kinds.Attributes) error {
+func (a *admission) Admit(ctx context.Context, at *admission.Attributes) error {
 	a.record(ctx, "admit", at)
 	if a.admit == nil {
 		return nil
@@ -35,7 +35,7 @@ func (a *admission) Admit(ctx context.Context, at *kinds.Attributes) error {
 	return a.admit(at)
 }
 
-func (a *admission) Validate(ctx context.Context, at *kinds.Attributes) error {
+func (a *admission) Validate(ctx context.Context, at *admission.Attributes) error {
 	a.record(ctx, "validate", at)
 	if at.Object != nil {
 		defer func() { at.Object.GetObjectMeta().Labels = map[string]string{"late": "change"} }() // has no effect
@@ -46,7 +46,7 @@ func (a *admission) Validate(ctx context.Context, at *kinds.Attributes) error {
 	return a.validate(at)
 }
 
-func (a *admission) record(ctx context.Context, step string, at *kinds.Attributes) {
+func (a *admission) record(ctx context.Context, step string, at *admission.Attributes) {
 	if at.Old != nil {
 		at.Old.GetObjectMeta().Labels = map[string]string{"old": "change"} // has no effect
 	}
@@ -147,8 +147,8 @@ func TestAdmissionRefuses(t *testing.T) {
 	before, version := s.do(t, "GET", fleets+"/d", ""), s.version()
 	forbidden := meta.NewStatusError(http.StatusForbidden, meta.ReasonForbidden, nil, "not today")
 	for _, refuse := range []func(error){
-		func(err error) { a.admit, a.validate = func(*kinds.Attributes) error { return err }, nil },
-		func(err error) { a.admit, a.validate = nil, func(*kinds.Attributes) error { return err } },
+		func(err error) { a.admit, a.validate = func(*admission.Attributes) error { return err }, nil },
+		func(err error) { a.admit, a.validate = nil, func(*admission.Attributes) error { return err } },
 	} {
 		for _, req := range [][]string{
 			{"POST", "", `{"metadata":{"name":"e"}}`}, {"PUT", "/d", `{"metadata":{"name":"d"}}`}, {"DELETE", "/d", ""}, {"DELETE", "", ""},
@@ -173,7 +173,7 @@ func TestAdmissionRefuses(t *testing.T) {
 func TestAdmissionChangesAnObject(t *testing.T) {
 	s, a := newAdmittingServer(t)
 	owner := meta.OwnerReference{APIVersion: "v1", Kind: "ConfigMap", Name: "o", UID: "u"}
-	a.admit = func(at *kinds.Attributes) error {
+	a.admit = func(at *admission.Attributes) error {
 		at.Warn("changed")
 		at.Object.(*fleet).Spec.Harbour = "added"
 		m := at.Object.GetObjectMeta()
@@ -263,7 +263,7 @@ func TestAdmissionOfTheGoAPI(t *testing.T) {
 		require.NoError(t, step.do(), step.name)
 		assert.Equal(t, step.want, a.taken(), step.name)
 	}
-	a.admit = func(*kinds.Attributes) error {
+	a.admit = func(*admission.Attributes) error {
 		return meta.NewStatusError(http.StatusForbidden, meta.ReasonForbidden, nil, "not today")
 	}
 	_, err := leases.Create(ctx, newLease("a"), store.CreateOptions{})

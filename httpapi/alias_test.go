@@ -116,7 +116,7 @@ func TestAdmissionOfAKindInTwoGroups(t *testing.T) {
 	a := &admission{}
 	s := newReportServer(t, func(o *httpapi.Options) { o.Admission = a })
 	var groups []string
-	a.validate = func(at *kinds.Attributes) error {
+	a.validate = func(at *admission.Attributes) error {
 		groups = append(groups, at.Resource.Info().Group+" of "+at.Resource.Origin().Info().Group+" "+at.Kind.TypeMeta(at.Version).APIVersion)
 		assert.Len(t, at.Resource.Origin().Aliases(), 1)
 		return nil

@@ -39,7 +39,7 @@ func (c *call) readNew() (o kinds.Object, opts kinds.WriteOptions, err error) {
 		return nil, opts, err
 	}
 	opts = c.writeOptions()
-	if err := opts.Validate("CreateOptions"); err != nil {
+	if err := kinds.ValidateWriteOptions(opts, "CreateOptions"); err != nil {
 		return nil, opts, err
 	}
 	var like kinds.Object
@@ -61,7 +61,7 @@ func (c *call) update() error {
 		return err
 	}
 	opts := c.writeOptions()
-	if err := opts.Validate("UpdateOptions"); err != nil {
+	if err := kinds.ValidateWriteOptions(opts, "UpdateOptions"); err != nil {
 		return err
 	}
 	f, err := c.objectFormat()

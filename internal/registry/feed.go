@@ -118,12 +118,9 @@ func (st *Store) FollowAll(ctx context.Context) iter.Seq2[[]ObjectChange, error]
 	}
 }
 
-// Objects returns the items of a collection as they are now. They must not be changed.
-func (r *Resource) Objects() []*Item {
-	entries := entriesOf(r.snapshot().tree)
-	out := make([]*Item, len(entries))
-	for i, e := range entries {
-		out[i] = r.read(e.item)
+// Present iterates over the items of a namespace, or of all for "", as they are now. They must not be changed.
+func (r *Resource) Present(namespace string) iter.Seq[*Item] {
+	return func(yield func(*Item) bool) {
+		_ = r.snapshot().ascend(context.Background(), namespace, key{namespace: namespace}, func(e entry) bool { return yield(r.read(e.item)) })
 	}
-	return out
 }
