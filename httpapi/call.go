@@ -47,7 +47,6 @@ type call struct {
 	version      int                // of the object; the endpoint may be that of a body
 	resourceName                    // of the path
 	user         *User              // nil without Authenticate
-	attrs        *Attributes        // without the user; nil until the first use
 
 	slots                    *slots // the request needs one of these
 	client                   string // user, or host of the address
