@@ -48,9 +48,10 @@ type call struct {
 	resourceName                    // of the path
 	user         *User              // nil without Authenticate
 
-	slots                    *slots // the request needs one of these
-	client                   string // user, or host of the address
-	exempt, hasSlot, hasTurn bool   // see limits
+	slots                    *slots  // the request needs one of these
+	client                   string  // user, or host of the address
+	holder                   *client // has the slot
+	exempt, hasSlot, hasTurn bool    // see limits
 
 	watches       bool // the request is a watch; set by limitTime
 	limitedWrites bool // limitWrites was called
