@@ -84,7 +84,9 @@ func (c *call) update() error {
 	if err := c.checkNames(); err != nil {
 		return err
 	}
-	return c.writeUpdate(req, registry.ReplaceWith(c.endpoint.Kind, o))
+	b := c.buffers()
+	b.sent = registry.SentBy(c.endpoint.Kind, o)
+	return c.writeUpdate(req, &b.sent)
 }
 
 // writeUpdate makes a change, and answers with the object or the body of the subresource.
