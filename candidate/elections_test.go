@@ -160,7 +160,7 @@ func TestListIsTheWholeState(t *testing.T) {
 // A list may have changes that the feed returns after it.
 func TestChangesThatAListHasChangeNothing(t *testing.T) {
 	c, candidates := newTestCoordinator(t, CoordinatorOptions{})
-	feed := c.st.Feed()
+	feed := c.st.Feed(nil)
 	_, relist, err := feed.Poll()
 	require.NoError(t, err)
 	require.True(t, relist)

@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/assert"
 
 	"github.com/kubecoord/kubecoord/internal/caller"
+	"github.com/kubecoord/kubecoord/store/admission"
 )
 
 func TestContextTellsOfItsCaller(t *testing.T) {
