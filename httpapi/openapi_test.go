@@ -7,10 +7,6 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-
-	"github.com/kubecoord/kubecoord/httpapi"
-	"github.com/kubecoord/kubecoord/store"
-	"github.com/kubecoord/kubecoord/store/meta"
 )
 
 const (
@@ -172,34 +168,6 @@ func TestOpenAPIIndexIsPlainTextWithoutATag(t *testing.T) {
 	}
 }
 
-func TestOpenAPITagsAreTheSameForBothForms(t *testing.T) {
-	s := newServer(t)
-	asJSON := s.do(t, http.MethodGet, openAPIV2, "")
-	asProtobuf := s.do(t, http.MethodGet, openAPIV2, "", "Accept", askProtobufV2)
-	assert.Equal(t, asJSON.Header.Get("Etag"), asProtobuf.Header.Get("Etag"))
-	assert.NotEqual(t, asJSON.Body, asProtobuf.Body)
-}
-
-func TestOpenAPIOfUnknownVersionsIsNotFound(t *testing.T) {
-	s := newServer(t)
-	for _, name := range []string{
-		"", "/", "v1", "api/v2", "api/v1/", "apis/apps", "apis/apps/v1", "apis/coordination.k8s.io/", "apis/coordination.k8s.io/v9", "./api/v1", "a//b", "x?hash=1",
-	} {
-		for _, method := range []string{"GET", "POST", "HEAD"} {
-			a := s.do(t, method, openAPIV3+"/"+name, "", "Accept", "text/html")
-			assert.Equal(t, http.StatusNotFound, a.Code, name)
-			assert.Empty(t, a.Body, name)
-			assert.NotContains(t, a.Header, "Content-Type", name)
-			assert.NotContains(t, a.Header, "X-Content-Type-Options", name)
-		}
-	}
-	for _, path := range []string{"/openapi", "/openapi/", "/openapi/v1", "/openapi/v2/", "/openapi/v2/x"} {
-		a := s.do(t, http.MethodGet, path, "")
-		assert.Equal(t, http.StatusNotFound, a.Code, path)
-		assert.Equal(t, "404 page not found\n", a.Body, path)
-	}
-}
-
 func TestOpenAPITakesATimeout(t *testing.T) {
 	s := newServer(t)
 	assert.Equal(t, http.StatusBadRequest, s.do(t, http.MethodGet, openAPIV3+"/apis/unknown?timeout=abc", "").Code)
@@ -208,23 +176,6 @@ func TestOpenAPITakesATimeout(t *testing.T) {
 		assertStatus(t, s.do(t, http.MethodGet, target+"?timeout=abc", ""), 400, "BadRequest",
 			`invalid timeout specified in the request URL - time: invalid duration "abc"`)
 	}
-}
-
-type shipFlag struct {
-	meta.TypeMeta   `json:",inline"`
-	meta.ObjectMeta `json:"metadata" protobuf:"1"`
-	Raised          bool `json:"raised,omitempty" protobuf:"2"`
-}
-
-func TestOpenAPIDescribesKindsOfUsers(t *testing.T) {
-	kind := store.MustKind(store.Descriptor[shipFlag]{Group: "ships.example.com", Name: "Flag", Plural: "flags", Versions: []store.Version[shipFlag]{{Name: "v1"}}})
-	s := newServerWith(t, store.Options{}, httpapi.Options{Kinds: []store.AnyKind{kind}})
-	const name = "com.example.ships.v1.Flag"
-	v3 := s.must(t, http.MethodGet, s.link(t, "apis/ships.example.com/v1"), "")
-	assert.Equal(t, "boolean", v3.at("components", "schemas", name, "properties", "raised", "type"))
-	v2 := s.must(t, http.MethodGet, openAPIV2, "")
-	assert.Equal(t, "boolean", v2.at("definitions", name, "properties", "raised", "type"))
-	assert.NotNil(t, v2.at("paths", "/apis/ships.example.com/v1/flags"))
 }
 
 func TestRangeThatIsNotThereKeepsCacheControl(t *testing.T) {

@@ -169,33 +169,6 @@ func TestPatchesOfUnstructuredObjects(t *testing.T) {
 	}
 }
 
-func TestOnlyAnEmptyEntryResetsManagersOfUnstructuredObjects(t *testing.T) {
-	s := newBlobServer(t)
-	s.must(t, "POST", blobs, aBlob(`"metadata":{"name":"a"},"spec":1`))
-	got := s.must(t, "PATCH", blobs+"/a", `{"metadata":{"managedFields":[]}}`, "Content-Type", merge)
-	assert.Len(t, got.at("metadata", "managedFields"), 1)
-	got = s.must(t, "PATCH", blobs+"/a", `{"metadata":{"managedFields":[{}]}}`, "Content-Type", merge)
-	assert.Nil(t, got.at("metadata", "managedFields"))
-}
-
-func TestUnstructuredObjectsHaveNoProtobuf(t *testing.T) {
-	s := newBlobServer(t)
-	s.must(t, "POST", blobs, aBlob(`"metadata":{"name":"a"}`))
-	for _, path := range []string{blobs + "/a", blobs, blobs + "?watch=true", blobs + "/a/status"} {
-		a := s.do(t, "GET", path, "", "Accept", typeProtobuf)
-		assert.Equal(t, 406, a.Code, path)
-		assert.Contains(t, a.Body, "only the following media types are accepted: application/json, application/yaml, application/vnd.kubernetes.protobuf")
-		assert.Equal(t, typeProtobuf, a.Header.Get("Content-Type"), "a Status is")
-	}
-	assert.Equal(t, typeJSON, s.do(t, "GET", blobs+"/a", "", "Accept", typeProtobuf+","+typeJSON).Header.Get("Content-Type"))
-	assert.Equal(t, typeJSON, s.do(t, "GET", blobs, "", "Accept", typeProtobuf+", "+typeJSON).Header.Get("Content-Type"))
-	partial := s.do(t, "GET", blobs+"/a", "", "Accept", typeProtobuf+";as=PartialObjectMetadata;g=meta.k8s.io;v=v1")
-	assert.Equal(t, 200, partial.Code, "and so is metadata alone")
-	assert.Equal(t, typeProtobuf, partial.Header.Get("Content-Type"))
-	table := s.must(t, "GET", blobs+"?labelSelector=none", "", "Accept", typeJSON+asTable)
-	assert.Equal(t, []any{}, table["rows"])
-}
-
 func TestOpenAPIOfUnstructuredObjects(t *testing.T) {
 	s := newBlobServer(t)
 	v3 := s.must(t, "GET", "/openapi/v3/apis/example.com/v1", "")

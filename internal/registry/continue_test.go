@@ -131,25 +131,6 @@ func TestTokenWithoutASlashStartsBeforeAllThatBeginsWithIt(t *testing.T) {
 	assert.Equal(t, []string{"b-c/x", "b/x", "c/x"}, paths(items))
 }
 
-func TestResourceVersionBesideAToken(t *testing.T) {
-	leases := leasesIn(newStore(t))
-	createAll(t, leases, "a/x", "a/y", "b/x")
-	opts := registry.ListOptions{Continue: tokenOf("1003", "/a/x\x00"), Limit: 1}
-	_, m := mustList(t, leases, opts)
-	assert.NotEmpty(t, m.Continue)
-
-	opts.ResourceVersion = "0"
-	items, m := mustList(t, leases, opts)
-	assert.Equal(t, []string{"a/y", "b/x"}, paths(items), "0 makes the limit be ignored")
-	assert.Empty(t, m.Continue)
-
-	for _, version := range []string{"1003", "1", "abc"} {
-		opts.ResourceVersion = version
-		_, _, err := leases.List(t.Context(), opts)
-		assertStatus(t, err, 400, store.ErrBadRequest, "specifying resource version is not allowed when using continue")
-	}
-}
-
 func TestExpiredTokenCarriesOneThatGoesOn(t *testing.T) {
 	st := newStoreWith(t, registry.Options{History: 5})
 	leases := leasesIn(st)

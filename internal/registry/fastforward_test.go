@@ -102,18 +102,6 @@ func TestFastForwardMakesHistoryOld(t *testing.T) {
 	require.NoError(t, err)
 }
 
-func TestFastForwardStampsObjects(t *testing.T) {
-	st, m := newManualStore(t, registry.Options{})
-	leases := leasesIn(st)
-	m.FastForward(time.Hour)
-	created := mustCreate(t, leases, newLease("ns/a", finalizers("a/f")))
-	assert.Equal(t, epoch.Add(time.Hour).Truncate(time.Second).UTC(), created.CreationTimestamp.UTC())
-	m.FastForward(time.Hour)
-	deleted := mustDelete(t, leases, "ns/a")
-	assert.Equal(t, epoch.Add(2*time.Hour).Truncate(time.Second).UTC(), deleted.DeletionTimestamp.UTC())
-	assert.Equal(t, m.Now(), st.Now())
-}
-
 func TestFastForwardEndsTheWaitForAVersionToCome(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		st, m := newManualStore(t, registry.Options{})

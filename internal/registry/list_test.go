@@ -11,25 +11,11 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/kubecoord/kubecoord/endpoints"
 	"github.com/kubecoord/kubecoord/internal/kinds"
 	"github.com/kubecoord/kubecoord/internal/registry"
 	"github.com/kubecoord/kubecoord/lease"
 	"github.com/kubecoord/kubecoord/store"
-	"github.com/kubecoord/kubecoord/store/meta"
 )
-
-func TestListIsInTheOrderOfTheBytesOfNamespaceAndName(t *testing.T) {
-	leases := leasesIn(newStore(t))
-	createAll(t, leases, "b/x", "a/x.1", "a-b/z", "a/x", "a/x-1", "a0/a", "a/x0")
-	items, m := mustList(t, leases, registry.ListOptions{})
-	assert.Equal(t, []string{"a-b/z", "a/x", "a/x-1", "a/x.1", "a/x0", "a0/a", "b/x"}, paths(items),
-		"'-' sorts before '/', so that namespace a-b comes before a")
-	assert.Equal(t, meta.ListMeta{ResourceVersion: "1007"}, m)
-
-	items, _ = mustList(t, leases, registry.ListOptions{Namespace: "a"})
-	assert.Equal(t, []string{"a/x", "a/x-1", "a/x.1", "a/x0"}, paths(items))
-}
 
 func TestListIsOrderedByTheBytesOfNamespaceAndName(t *testing.T) {
 	leases := leasesIn(newStore(t))
@@ -49,28 +35,6 @@ func TestListIsOrderedByTheBytesOfNamespaceAndName(t *testing.T) {
 		items, _ = mustList(t, leases, registry.ListOptions{Continue: tokenOf("-1", "/"+path+"\x00")})
 		assert.Equal(t, want[i+1:], paths(items), "after %s", path)
 	}
-}
-
-func TestListOfNothingIsEmptyNotNil(t *testing.T) {
-	leases := leasesIn(newStore(t))
-	for _, opts := range []registry.ListOptions{{}, {Namespace: "none"}, {Namespace: "No such!"}, {Limit: 1}} {
-		items, m := mustList(t, leases, opts)
-		assert.NotNil(t, items)
-		assert.Empty(t, items)
-		assert.Equal(t, meta.ListMeta{ResourceVersion: "1000"}, m)
-	}
-}
-
-func TestListHasTheVersionOfTheWholeStore(t *testing.T) {
-	st := newStore(t)
-	createAll(t, leasesIn(st), "ns/a")
-	_, m := mustList(t, leasesIn(st), registry.ListOptions{})
-	assert.Equal(t, "1001", m.ResourceVersion)
-	_, err := in(st, endpoints.Kind()).Create(t.Context(), newEndpoints("ns/a"), store.CreateOptions{})
-	require.NoError(t, err)
-	items, m := mustList(t, leasesIn(st), registry.ListOptions{})
-	assert.Equal(t, "1002", m.ResourceVersion, "a change of any kind counts")
-	assert.Equal(t, "1001", items[0].ResourceVersion)
 }
 
 // Lists of one state share the page, but not the count.
@@ -115,19 +79,6 @@ func TestRemainingItemCount(t *testing.T) {
 			assert.Equal(t, row.remaining, m.RemainingItemCount)
 		})
 	}
-}
-
-func TestTokenOfASelectorMayLeadToNothing(t *testing.T) {
-	leases := leasesIn(newStore(t))
-	mustCreate(t, leases, newLease("ns/a", label("k", "v")))
-	createAll(t, leases, "ns/b")
-	opts := registry.ListOptions{LabelSelector: "k=v", Limit: 1}
-	items, m := mustList(t, leases, opts)
-	require.Len(t, items, 1)
-	opts.Continue = m.Continue
-	items, m = mustList(t, leases, opts)
-	assert.Empty(t, items)
-	assert.Empty(t, m.Continue)
 }
 
 // pages walks all pages of a list and demands that they tell one version.
