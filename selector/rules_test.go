@@ -43,26 +43,3 @@ func TestManyKeysMatchFewLabels(t *testing.T) {
 		}
 	}
 }
-
-// The cost of a match is that of the labels of the object, not of the selector.
-func BenchmarkLabelsMatchManyTerms(b *testing.B) {
-	for _, terms := range []int{1, 100, 20_000} {
-		for name, form := range map[string]string{"keys": ",k%d!=v", "values": ",app!=v%d"} {
-			b.Run(fmt.Sprintf("%s/terms=%d", name, terms), func(b *testing.B) {
-				text := "app"
-				for i := range terms {
-					text += fmt.Sprintf(form, i)
-				}
-				labels, err := selector.ParseLabels(text)
-				require.NoError(b, err)
-				object := map[string]string{"app": "web", "tier": "back"}
-				b.ReportAllocs()
-				for b.Loop() {
-					if !labels.Matches(object) {
-						b.Fatal("not selected")
-					}
-				}
-			})
-		}
-	}
-}

@@ -120,3 +120,37 @@ func TestOneOfManyDeletersSucceeds(t *testing.T) {
 	}
 	assert.EqualValues(t, 1000+2*rounds, st.ResourceVersion())
 }
+
+func TestDeletePreconditions(t *testing.T) {
+	const cannot = `Operation cannot be fulfilled on Lease.coordination.k8s.io "a": `
+	created := meta.UID("UID")
+	for name, row := range map[string]struct {
+		p    kinds.Preconditions
+		want string // UID stands for the object's; "" for a deletion
+	}{
+		"none":                         {kinds.Preconditions{}, ""},
+		"the right uid":                {kinds.Preconditions{UID: &created}, ""},
+		"the right version":            {kinds.Preconditions{ResourceVersion: new("1001")}, ""},
+		"both right":                   {kinds.Preconditions{UID: &created, ResourceVersion: new("1001")}, ""},
+		"another uid":                  {kinds.Preconditions{UID: new(meta.UID("abc"))}, "the UID in the precondition (abc) does not match the UID in record (UID). The object might have been deleted and then recreated"},
+		"an empty uid":                 {kinds.Preconditions{UID: new(meta.UID(""))}, "the UID in the precondition () does not match the UID in record (UID). The object might have been deleted and then recreated"},
+		"another version":              {kinds.Preconditions{ResourceVersion: new("1")}, "the ResourceVersion in the precondition (1) does not match the ResourceVersion in record (1001). The object might have been modified"},
+		"both wrong: the uid is first": {kinds.Preconditions{UID: new(meta.UID("abc")), ResourceVersion: new("1")}, "the UID in the precondition (abc) does not match the UID in record (UID). The object might have been deleted and then recreated"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			leases := leasesIn(newStore(t))
+			l := mustCreate(t, leases, newLease("ns/a"))
+			if row.p.UID == &created {
+				row.p.UID = &l.UID
+			}
+			_, err := leases.Delete(t.Context(), "ns", "a", kinds.DeleteOptions{Preconditions: &row.p})
+			if row.want == "" {
+				require.NoError(t, err)
+				return
+			}
+			assertStatus(t, err, 409, store.ErrConflict, cannot+replaceUID(row.want, l.UID))
+			assert.Equal(t, &meta.StatusDetails{Name: "a", Group: "coordination.k8s.io", Kind: "Lease"}, statusOf(t, err).Details)
+			assert.Equal(t, l, mustGet(t, leases, "ns/a"))
+		})
+	}
+}

@@ -330,3 +330,8 @@ func eventText(ev registry.ItemEvent) string {
 	}
 	return fmt.Sprintf("%s %s/%s@%s", ev.Type, ev.Item.Namespace(), ev.Item.Name(), ev.Item.ResourceVersion())
 }
+
+// replaceUID puts the uid of an object where a wanted text says UID in parentheses.
+func replaceUID(text string, uid meta.UID) string {
+	return strings.ReplaceAll(text, "(UID)", "("+string(uid)+")")
+}
