@@ -131,16 +131,6 @@ func TestAdmissionIsAskedAboutEachWrite(t *testing.T) {
 	assert.Equal(t, append(both(one), both(one)...), a.taken(), "one call for each object, without its name")
 }
 
-// A create with a generateName is admitted once, without a name, and validated with the name.
-func TestAdmissionOfAGeneratedName(t *testing.T) {
-	s, a := newAdmittingServer(t)
-	made := s.must(t, "POST", fleets, `{"metadata":{"generateName":"g-"}}`)
-	assert.Equal(t, []string{
-		"admit CREATE fleets Fleet default/ WriteOptions object",
-		"validate CREATE fleets Fleet default/" + made.at("metadata", "name").(string) + " WriteOptions object",
-	}, a.taken())
-}
-
 // A refusal of either step is the answer, and changes nothing.
 func TestAdmissionRefuses(t *testing.T) {
 	s, a := newAdmittingServer(t)

@@ -52,12 +52,6 @@ func TestHealthChecksOfTheUser(t *testing.T) {
 	assert.Equal(t, "nosniff", s.do(t, "GET", "/livez/etcd", "").Header.Get("X-Content-Type-Options"))
 }
 
-func TestHealthRefusesAnInvalidTimeout(t *testing.T) {
-	s := newServer(t)
-	assertStatus(t, s.do(t, "GET", "/readyz?timeout=abc", ""), http.StatusBadRequest, "BadRequest",
-		`invalid timeout specified in the request URL - time: invalid duration "abc"`)
-}
-
 func TestVersionIsJSONOnly(t *testing.T) {
 	s := newServer(t)
 	for _, accept := range []string{"text/html", "application/yaml", typeProtobuf} {

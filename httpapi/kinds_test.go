@@ -3,7 +3,6 @@ package httpapi_test
 import (
 	"context"
 	"fmt"
-	"net/http"
 	"strings"
 	"testing"
 
@@ -40,15 +39,6 @@ const widgets = "/apis/example.com/v1/namespaces/default/widgets"
 // widgetNamed is the shortest body that creates a widget: custom resources must name their type.
 func widgetNamed(name string) string {
 	return `{"apiVersion":"example.com/v1","kind":"Widget","metadata":{"name":"` + name + `"}}`
-}
-
-func TestCustomKindIsServedInAllItsVersions(t *testing.T) {
-	s := newWidgetServer(t)
-	s.must(t, "POST", widgets, `{"apiVersion":"example.com/v1","kind":"Widget","metadata":{"name":"a"}}`)
-	a := s.do(t, "GET", "/apis/example.com/v1alpha1/namespaces/default/widgets/a", "")
-	require.Equal(t, http.StatusOK, a.Code)
-	assert.Equal(t, "example.com/v1alpha1", a.tree(t)["apiVersion"])
-	assert.Equal(t, []string{`299 - "use v1"`}, a.Header.Values("Warning"))
 }
 
 // The answers are those of apiextensions-apiserver, whether or not the kind has a Go type here.
@@ -129,36 +119,6 @@ func TestBodiesOfAnotherTypeAreUnconvertibleOrUnregistered(t *testing.T) {
 		a := s.do(t, "POST", leases, fmt.Sprintf(`{"apiVersion":%q,"kind":%q}`, row.apiVersion, row.kind))
 		assertStatus(t, a, 400, "BadRequest", fmt.Sprintf("%s in version %q cannot be handled as a Lease: %s", row.kind, version, problem))
 	}
-}
-
-func TestCustomKindIsDiscovered(t *testing.T) {
-	s := newWidgetServer(t)
-	groups := s.must(t, "GET", "/apis", "")
-	assert.Equal(t, "example.com", groups.at("groups", 1, "name"))
-	assert.Equal(t, "v1", groups.at("groups", 1, "preferredVersion", "version"))
-	resources := s.must(t, "GET", "/apis/example.com/v1", "")
-	assert.Equal(t, "widgets", resources.at("resources", 0, "name"))
-	assert.Equal(t, "widget", resources.at("resources", 0, "singularName"))
-	assert.Equal(t, []any{"wd"}, resources.at("resources", 0, "shortNames"))
-	aggregated := s.must(t, "GET", "/apis", "", "Accept", aggregatedAccept)
-	assert.Equal(t, "example.com", aggregated.at("items", 1, "metadata", "name"))
-}
-
-func TestAnswersAreLogged(t *testing.T) {
-	entries := make(chan httpapi.LogEntry, 1)
-	s := newServerWith(t, store.Options{}, httpapi.Options{Log: func(e httpapi.LogEntry) { entries <- e }})
-	a := s.do(t, "GET", leases+"/none?resourceVersion=0", "", "User-Agent", "me/1")
-	e := <-entries
-	assert.Positive(t, e.Duration)
-	e.Duration = 0
-	assert.Equal(t, httpapi.LogEntry{
-		Method: "GET", Path: leases + "/none", Query: "resourceVersion=0", UserAgent: "me/1",
-		Code: http.StatusNotFound, Bytes: int64(len(a.Body)),
-		Attributes: httpapi.Attributes{
-			Verb: "get", Path: leases + "/none", IsResource: true,
-			Group: "coordination.k8s.io", Version: "v1", Resource: "leases", Namespace: "default", Name: "none",
-		},
-	}, e)
 }
 
 // The functions of a kind may change an object in place, and with it no other one that was equal.

@@ -27,27 +27,6 @@ func (s *server) link(t testing.TB, name string) string {
 	return url
 }
 
-func TestOpenAPIIndexLeadsToEveryGroupVersion(t *testing.T) {
-	s := newServer(t)
-	for name, path := range map[string]string{
-		"api/v1":                            "/api/v1/namespaces/{namespace}/endpoints/{name}",
-		"apis/coordination.k8s.io/v1":       "/apis/coordination.k8s.io/v1/namespaces/{namespace}/leases/{name}",
-		"apis/coordination.k8s.io/v1alpha1": "/apis/coordination.k8s.io/v1alpha1/namespaces/{namespace}/leasecandidates/{name}",
-		"apis/coordination.k8s.io/v1alpha2": "/apis/coordination.k8s.io/v1alpha2/namespaces/{namespace}/leasecandidates/{name}",
-		"apis/coordination.k8s.io/v1beta1":  "/apis/coordination.k8s.io/v1beta1/namespaces/{namespace}/leasecandidates/{name}",
-		"apis/coordination.k8s.io":          "/apis/coordination.k8s.io/",
-		"api":                               "/api/",
-		"apis":                              "/apis/",
-		"version":                           "/version/",
-	} {
-		t.Run(name, func(t *testing.T) {
-			link := s.link(t, name)
-			assert.True(t, strings.HasPrefix(link, openAPIV3+"/"+name+"?hash="), link)
-			assert.NotNil(t, s.must(t, http.MethodGet, link, "").at("paths", path))
-		})
-	}
-}
-
 // kubectl validates on the server only if it finds this parameter on the patch of the kind.
 func TestOpenAPIHasFieldValidationForKubectl(t *testing.T) {
 	s := newServer(t)
@@ -165,16 +144,6 @@ func TestOpenAPIIndexIsPlainTextWithoutATag(t *testing.T) {
 			}
 			assert.Equal(t, "text/plain; charset=utf-8", a.Header.Get("Content-Type"))
 		})
-	}
-}
-
-func TestOpenAPITakesATimeout(t *testing.T) {
-	s := newServer(t)
-	assert.Equal(t, http.StatusBadRequest, s.do(t, http.MethodGet, openAPIV3+"/apis/unknown?timeout=abc", "").Code)
-	for _, target := range []string{openAPIV2, openAPIV3, openAPIV3 + "/api/v1"} {
-		assert.Equal(t, http.StatusOK, s.do(t, http.MethodGet, target+"?timeout=32s", "").Code)
-		assertStatus(t, s.do(t, http.MethodGet, target+"?timeout=abc", ""), 400, "BadRequest",
-			`invalid timeout specified in the request URL - time: invalid duration "abc"`)
 	}
 }
 

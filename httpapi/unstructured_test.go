@@ -112,17 +112,6 @@ func TestBodiesOfUnstructuredObjects(t *testing.T) {
 	}
 }
 
-func TestAcceptOfAnUnstructuredObject(t *testing.T) {
-	s := newBlobServer(t)
-	s.must(t, "POST", blobs, aBlob(`"metadata":{"name":"a"}`))
-	for accept, code := range map[string]int{
-		typeJSON: 200, typeYAML: 200, typeJSON + asTable: 200, typeProtobuf + asPartial: 200,
-		typeJSON + ";as=Foo;v=v1;g=g": 406, typeProtobuf: 406,
-	} {
-		assert.Equal(t, code, s.do(t, "GET", blobs+"/a", "", "Accept", accept).Code, accept)
-	}
-}
-
 func TestPatchesOfUnstructuredObjects(t *testing.T) {
 	s := newBlobServer(t)
 	s.must(t, "POST", blobs, aBlob(`"metadata":{"name":"a"},"spec":{"l":[1],"m":{"k":1}}`))
@@ -184,23 +173,6 @@ func TestOpenAPIOfUnstructuredObjects(t *testing.T) {
 	}, v2.at("definitions", "com.example.v1.Blob"))
 	assert.Equal(t, []any{"application/json", "application/yaml"}, v2.at("paths", blobsPath, "get", "produces"))
 	assert.Equal(t, 200, s.do(t, "GET", "/openapi/v3/apis/example.com/v1", "", "Accept", "application/com.github.proto-openapi.spec.v3@v1.0+protobuf").Code)
-}
-
-func TestOpenAPIDescribesEachKindOfOneGoType(t *testing.T) {
-	var kinds []store.AnyKind
-	for _, name := range []string{"Blob", "Glob"} {
-		kinds = append(kinds, store.MustKind(store.Descriptor[store.Unstructured]{
-			Group: "example.com", Name: name, Versions: []store.Version[store.Unstructured]{{Name: "v1"}},
-		}))
-	}
-	s := newServerWith(t, store.Options{}, httpapi.Options{Kinds: kinds})
-	for _, name := range []string{"Blob", "Glob"} {
-		want := []any{map[string]any{"group": "example.com", "kind": name, "version": "v1"}}
-		v3 := s.must(t, "GET", "/openapi/v3/apis/example.com/v1", "")
-		assert.Equal(t, want, v3.at("components", "schemas", "com.example.v1."+name, "x-kubernetes-group-version-kind"))
-		v2 := s.must(t, "GET", "/openapi/v2", "")
-		assert.Equal(t, want, v2.at("definitions", "com.example.v1."+name, "x-kubernetes-group-version-kind"))
-	}
 }
 
 const blobsPath = "/apis/example.com/v1/namespaces/{namespace}/blobs"

@@ -127,3 +127,18 @@ func TestClosedStoreEndsAllWatches(t *testing.T) {
 		assert.Len(t, items, 2, "objects can still be read and written")
 	})
 }
+
+// A watch reads on through changes of others, however many there are.
+func TestWatchFindsTheOneChangeOfItsSelection(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		st := newStore(t)
+		leases := leasesIn(st)
+		createAll(t, leases, "ns/other")
+		for i := range 1000 {
+			mustModify(t, leases, "ns/other", func(l *lease.Lease) { l.Spec.LeaseTransitions = new(int32(i)) })
+		}
+		mustCreate(t, leases, newLease("ns/mine", label("k", "v")))
+		w := record(t, st, registry.ListOptions{LabelSelector: "k=v", ResourceVersion: "1000"})
+		assert.Equal(t, []string{"ADDED ns/mine@2002"}, w.take())
+	})
+}
