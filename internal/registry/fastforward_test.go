@@ -64,29 +64,6 @@ func TestFastForwardEndsWatches(t *testing.T) {
 	}
 }
 
-// A watch that is opened, but has not set its timer yet, ends too.
-func TestFastForwardEndsAWatchThatDoesNotWaitYet(t *testing.T) {
-	st, m := newManualStore(t, registry.Options{})
-	opts := fromNow()
-	opts.Timeout = time.Minute
-	w, err := leaseResource(st).Watch(t.Context(), opts)
-	require.NoError(t, err)
-	defer w.Close()
-	m.FastForward(time.Minute)
-	_, err = w.Next(t.Context())
-	assert.Equal(t, io.EOF, err)
-}
-
-func TestFastForwardDoesNotEndAWatchWithoutATimeout(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		st, m := newManualStore(t, registry.Options{})
-		r := record(t, st, fromNow())
-		forward(m, 48*time.Hour)
-		createAll(t, leasesIn(st), "ns/a")
-		assert.Equal(t, []string{"ADDED ns/a@1001"}, r.take())
-	})
-}
-
 func TestFastForwardMakesHistoryOld(t *testing.T) {
 	st, m := newManualStore(t, registry.Options{HistoryAge: time.Minute})
 	leases := leasesIn(st)
