@@ -14,6 +14,7 @@ import (
 
 	"github.com/kubecoord/kubecoord/lease"
 	"github.com/kubecoord/kubecoord/store"
+	"github.com/kubecoord/kubecoord/watch"
 )
 
 const replicas = 3
@@ -40,8 +41,10 @@ func TestMigrationToCoordinatedElectionAndBack(t *testing.T) {
 				defer x.close()
 				m := &migration{t: t, site: x, releases: row.releases, withdraws: row.withdraws}
 				defer inBackground(func(ctx context.Context) {
-					for range lease.In(x.st).Follow(ctx, store.WatchOptions{}) {
-						m.writes.Add(1)
+					for ev, err := range lease.In(x.st).Follow(ctx, store.WatchOptions{}) {
+						if err == nil && ev.Type == watch.Modified {
+							m.writes.Add(1)
+						}
 					}
 				})()
 				for i := range replicas {
