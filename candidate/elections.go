@@ -79,10 +79,10 @@ func (s *elections) run(ctx context.Context) error {
 // wants reports whether a change concerns an election. Most renewals of Leases do not, and need not wake the Coordinator. Writers
 // call it. A new election is in byLease before it reads its Lease, so it sees a write for which wants has not found it.
 func (s *elections) wants(c registry.ObjectChange) bool {
-	switch c.Resource.Kind {
-	case Kind().Registered():
+	switch c.Kind() {
+	case kinds.Of(Kind()):
 		return true
-	case lease.Kind().Registered():
+	case kinds.Of(lease.Kind()):
 		if preferredHolder(c.Newest().Stored().(*lease.Lease)) != "" {
 			return true
 		}

@@ -11,28 +11,28 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/kubecoord/kubecoord/internal/caller"
 	"github.com/kubecoord/kubecoord/internal/kinds"
 	"github.com/kubecoord/kubecoord/internal/registry"
 	"github.com/kubecoord/kubecoord/lease"
+	"github.com/kubecoord/kubecoord/store/admission"
 	"github.com/kubecoord/kubecoord/store/kind"
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
 // admission records what it is asked, and refuses what refuse returns an error for.
-type admission struct {
+type decider struct {
 	mu     sync.Mutex
 	asked  []string
 	refuse func(step string, a *admission.Attributes) error
 }
 
-func (a *admission) Admit(_ context.Context, at *admission.Attributes) error { return a.ask("admit", at) }
+func (a *decider) Admit(_ context.Context, at *admission.Attributes) error { return a.ask("admit", at) }
 
-func (a *admission) Validate(_ context.Context, at *admission.Attributes) error {
+func (a *decider) Validate(_ context.Context, at *admission.Attributes) error {
 	return a.ask("validate", at)
 }
 
-func (a *admission) ask(step string, at *admission.Attributes) error {
+func (a *decider) ask(step string, at *admission.Attributes) error {
 	text := fmt.Sprint(step, " ", at.Operation, " ", at.Name)
 	if opts, ok := at.Options.(kinds.DeleteOptions); ok && opts.GracePeriodSeconds != nil {
 		text += fmt.Sprint(" grace ", *opts.GracePeriodSeconds)
@@ -50,7 +50,7 @@ func (a *admission) ask(step string, at *admission.Attributes) error {
 }
 
 // taken returns the questions since the last time.
-func (a *admission) taken() []string {
+func (a *decider) taken() []string {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	asked := a.asked
@@ -61,8 +61,8 @@ func (a *admission) taken() []string {
 func both(what string) []string { return []string{"admit " + what, "validate " + what} }
 
 // admitting sets an admission of a store.
-func admitting(st *registry.Store) *admission {
-	a := &admission{}
+func admitting(st *registry.Store) *decider {
+	a := &decider{}
 	st.SetAdmission(a)
 	return a
 }

@@ -64,7 +64,7 @@ func TestFeedReturnsTheChangesOfAllCollectionsInTheirOrder(t *testing.T) {
 func TestFeedSleepsUntilAChangeThatItWants(t *testing.T) {
 	st := newStoreWith(t, registry.Options{History: 4})
 	leases, others := leasesIn(st), in(st, endpoints.Kind())
-	f := st.Feed(func(c registry.ObjectChange) bool { return c.Resource.Info().Kind == "Endpoints" })
+	f := st.Feed(func(c registry.ObjectChange) bool { return c.Kind().Info().Kind == "Endpoints" })
 	defer f.Close()
 	_, relist, err := f.Poll()
 	require.NoError(t, err)
