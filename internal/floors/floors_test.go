@@ -133,7 +133,7 @@ func TestOtherModulesImportOnlyWhatUsersCanImport(t *testing.T) {
 	imports := importsOfOtherModules(t, moduleRoot(t))
 	require.Contains(t, imports["store/etcd/open.go"], module+"/store")
 	for file, paths := range imports {
-		if matches("internal/...", file) || matches("store/kube/...", file) { // store/kube: until what it needs is public
+		if matches("internal/...", file) {
 			continue
 		}
 		for _, path := range paths {

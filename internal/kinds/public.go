@@ -33,9 +33,8 @@ func (k *Kind) Object(value any, version int) Object {
 func (k *Kind) Tree(o Object, version int) map[string]any { return k.document(o, version) }
 
 // FromTree implements kind.Kind.
-func (k *Kind) FromTree(tree map[string]any, version int) (Object, error) {
-	o, _, err := k.ReadPatched(version, tree, false)
-	return o, err
+func (k *Kind) FromTree(tree map[string]any, version int) (Object, []error, error) {
+	return k.ReadPatched(version, tree, true)
 }
 
 // DefaultTree implements kind.Kind.

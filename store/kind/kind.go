@@ -42,8 +42,9 @@ type Kind interface {
 	// Tree returns an object in the shape of a version as its JSON decodes: objects are map[string]any, lists are []any, whole numbers
 	// int64 and other numbers float64. The tree may share memory with the object.
 	Tree(obj meta.Object, version int) map[string]any
-	// FromTree returns the object of a tree, which loses the members that the version does not have.
-	FromTree(tree map[string]any, version int) (meta.Object, error)
+	// FromTree returns the object of a tree, without the members that the version does not have. unknown names these, sorted, as strict
+	// validation does.
+	FromTree(tree map[string]any, version int) (obj meta.Object, unknown []error, err error)
 	// DefaultTree returns a tree with the defaults of the schema of a version.
 	DefaultTree(tree map[string]any, version int) (map[string]any, error)
 }

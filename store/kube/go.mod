@@ -4,7 +4,6 @@ go 1.26.0
 
 require (
 	github.com/distribution/reference v0.6.0
-	github.com/google/go-cmp v0.7.0
 	github.com/robfig/cron/v3 v3.0.1
 	github.com/stretchr/testify v1.12.1
 	k8s.io/api v0.37.2

@@ -17,8 +17,6 @@ import (
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/objectmeta"
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/pruning"
 	kjson "sigs.k8s.io/json"
-
-	"github.com/kubecoord/kubecoord/internal/kinds"
 )
 
 // generator makes documents that nearly fit a schema.
@@ -110,14 +108,16 @@ func compareReading(t *testing.T, k *definedKind, version int, s *structuralsche
 	require.NoError(t, kjson.UnmarshalCaseSensitivePreserveInts(body, &want))
 	unknown, wantErr := byUpstream(want, s)
 
-	o, problems, err := kinds.Of(k).Decode(version, body, true)
+	var tree map[string]any
+	require.NoError(t, kjson.UnmarshalCaseSensitivePreserveInts(body, &tree))
+	o, problems, err := k.FromTree(tree, version)
 	if wantErr != nil {
 		assert.Error(t, err, "upstream: %v\n%s", wantErr, body)
 		return 0
 	}
 	require.NoError(t, err, "%s", body)
-	kinds.Of(k).Schema(version).Default(o)
-	got := kinds.Of(k).Schema(version).ToUnstructured(o)
+	got, err := k.DefaultTree(k.Tree(o, version), version)
+	require.NoError(t, err)
 	for _, member := range []string{"kind", "apiVersion", "metadata"} {
 		delete(got, member)
 		delete(want, member)

@@ -108,7 +108,7 @@ func stored(ctx context.Context, k kind.Kind, version int, o runtime.Object) (me
 	if err != nil {
 		return nil, err
 	}
-	out, err := k.FromTree(doc, version)
+	out, _, err := k.FromTree(doc, version)
 	if err != nil {
 		return nil, err
 	}
