@@ -35,7 +35,7 @@ type Options struct {
 	Authorize Authorizer
 	// Parts live with this one API. New and each Fork call them in their order.
 	Parts []Part
-	// Admission, if not nil, decides about each write of the store after it is authorized, also about those of the Go API.
+	// Admission, if not nil, decides about each write of the store after it is authorized. It also sees writes of the Go API.
 	// Package store/kube/cluster has webhooks and policies.
 	// The user of a request without Authenticate, and of the Go API, is system:apiserver of the group system:masters.
 	Admission Admission

@@ -79,7 +79,8 @@ func (a *API) runsAtOnce(req *http.Request) bool {
 		len(a.served.Load().kinds) == len(Kinds()) && a.atOnce()
 }
 
-// answersAtOnce returns a function that reports whether handlers end with the context of their request.
+// answersAtOnce returns a function that reports whether a handler may run on the goroutine of the client: it must return when the
+// context of its request ends.
 func answersAtOnce(h http.Handler, opts Options) func() bool {
 	if opts.Authenticate != nil || opts.Authorize != nil || opts.Log != nil || opts.Checks != nil {
 		return func() bool { return false }

@@ -159,8 +159,8 @@ func (c deletion) plan(ctx context.Context, r *Resource, current *Item, req Requ
 	return w, nil
 }
 
-// passed reports whether a deletion has nothing to decide, because one before it waits for its grace, or for finalizers in
-// the spec.
+// passed reports whether admission is skipped: an earlier deletion still waits for its grace period, or for finalizers in the
+// spec.
 func (r *Resource) passed(current *Item, opts kinds.DeleteOptions) bool {
 	if r.Kind.PreparesDelete() && r.Kind.Holds(current.obj) {
 		return current.meta().DeletionTimestamp != nil
