@@ -13,7 +13,7 @@ import (
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
-// A candidate renews once and then does nothing. All of the Coordinator's timers are those of its store's clock.
+// A candidate renews once and then does nothing. All of the Coordinator's timers are timers of its store's clock.
 func TestFastForwardTakesACoordinatorThroughItsTimes(t *testing.T) {
 	in(t, func(t *testing.T) {
 		start := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)

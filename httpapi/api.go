@@ -150,7 +150,7 @@ func Kinds() []kind.Kind {
 
 // New returns the API of a store. It panics if a Part does, if two kinds have the same group and plural or
 // the same group and name, and if the store has another kind in place of one of them. Lease, LeaseCandidate and
-// Endpoints are always the ones of Kinds: opts.Kinds must not have others.
+// Endpoints are always the kinds of the function Kinds: opts.Kinds must not have others.
 func New(st *store.Store, opts Options) *API {
 	a := &API{store: st, st: st.Registry()}
 	s, err := newServed(nil, append(Kinds(), opts.Kinds...), a.st.Now())

@@ -62,7 +62,7 @@ func TestListParametersAreParsedInTheOrderOfTheReference(t *testing.T) {
 	}
 }
 
-// With the parameter the options are checked like those of a watch. No watch starts.
+// With the parameter the options are checked like the options of a watch. No watch starts.
 func TestDeleteCollectionWithWatchIsValidatedAsAWatch(t *testing.T) {
 	s := newServer(t)
 	s.must(t, "POST", leases, leaseNamed("a"))

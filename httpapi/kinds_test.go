@@ -76,7 +76,7 @@ func TestCustomKindIsServedInAllItsVersions(t *testing.T) {
 	assert.Equal(t, []string{`299 - "use v1"`}, a.Header.Values("Warning"))
 }
 
-// The answers are those of apiextensions-apiserver, whether or not the kind has a Go type here.
+// The answers come from apiextensions-apiserver, whether or not the kind has a Go type here.
 func TestBodiesOfACustomKindMustNameItsType(t *testing.T) {
 	s := newWidgetServer(t)
 	s.must(t, "POST", widgets, widgetNamed("a"))

@@ -94,7 +94,7 @@ func TestManyKeysMatchFewLabels(t *testing.T) {
 	}
 }
 
-// The cost of a match is that of the labels of the object, not of the selector.
+// The cost of a match grows with the labels of the object, not with the selector.
 func BenchmarkLabelsMatchManyTerms(b *testing.B) {
 	for _, terms := range []int{1, 100, 20_000} {
 		for name, form := range map[string]string{"keys": ",k%d!=v", "values": ",app!=v%d"} {

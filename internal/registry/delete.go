@@ -257,8 +257,8 @@ func (r *Resource) DeleteCollection(ctx context.Context, req Request, list ListO
 	return l, nil
 }
 
-// deletionFinalizers replaces the finalizers that stand for a deletion policy by the one
-// of these options. Without a policy the object keeps its own, or gets the one of its kind.
+// deletionFinalizers replaces the finalizers that stand for a deletion policy by the finalizer
+// of these options. Without a policy the object keeps its own, or gets the finalizer of its kind.
 func deletionFinalizers(finalizers []string, o kinds.DeleteOptions, orphans bool) []string {
 	var orphan, foreground bool
 	switch {

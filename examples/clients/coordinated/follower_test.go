@@ -15,7 +15,7 @@ import (
 type follower struct {
 	*monitor
 
-	mu       sync.Mutex // guards all below; taken before that of monitor
+	mu       sync.Mutex // guards all below; locked before the mu of monitor
 	last     *lease.Lease
 	terms    int
 	writes   map[string]int // by "lease", or the name of a candidate

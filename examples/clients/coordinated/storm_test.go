@@ -70,7 +70,7 @@ func (w *world) aWhile() time.Duration {
 	}
 }
 
-// victim is a slot, every other time that of the leader.
+// victim is a slot, every other time the slot of the leader.
 func (w *world) victim() *slot {
 	leader := w.referee.leader()
 	i := slices.IndexFunc(w.slots, func(s *slot) bool { return s.process != nil && s.name == leader })
