@@ -20,16 +20,6 @@ const (
 	y = "example.com/y"
 )
 
-func TestKindServesTheOldVersionsToo(t *testing.T) {
-	assert.Same(t, Kind(), Kind())
-	var names []string
-	for _, v := range registry.New(registry.Options{}).Resource(kinds.Of(Kind())).Info().Versions {
-		names = append(names, v.Name)
-		assert.Contains(t, v.Deprecated, "coordination.k8s.io/"+v.Name+" LeaseCandidate is deprecated in v1.3")
-	}
-	assert.Equal(t, []string{"v1beta1", "v1alpha2", "v1alpha1"}, names)
-}
-
 // As in discovery, OpenAPI and the keys of a real server.
 func TestKindIsThatOfARealServer(t *testing.T) {
 	info, all := Kind().Info(), kinds.Of(Kind()).Columns(0)
@@ -60,21 +50,6 @@ func TestColumns(t *testing.T) {
 	cells, err := it.Cells(t.Context(), 0, it.Metadata().CreationTimestamp.Add(2*time.Minute))
 	require.NoError(t, err)
 	assert.Equal(t, []any{"a", "main", "1.30.0", "1.29.0", "2m"}, cells)
-}
-
-func TestV1alpha1ReturnsTheListOrElseTheStrategy(t *testing.T) {
-	for name, row := range map[string]struct {
-		spec LeaseCandidateSpec
-		want strategies
-	}{
-		"just a strategy": {LeaseCandidateSpec{Strategy: x}, strategies{x}},
-		"a list":          {LeaseCandidateSpec{Strategy: x, PreferredStrategies: strategies{x, y}}, strategies{x, y}},
-		"neither":         {LeaseCandidateSpec{}, nil},
-	} {
-		t.Run(name, func(t *testing.T) {
-			assert.Equal(t, row.want, toV1alpha1(&LeaseCandidate{Spec: row.spec}).Spec.PreferredStrategies)
-		})
-	}
 }
 
 func TestV1alpha1ConvertsThereAndBack(t *testing.T) {
@@ -165,35 +140,6 @@ func TestListOfStrategiesThroughUpdates(t *testing.T) {
 			assert.Equal(t, row.want, obj.Spec)
 		})
 	}
-}
-
-func TestStoreKeepsTheList(t *testing.T) {
-	candidates := In(store.New(store.Options{}))
-	spec := valid()
-	spec.Strategy, spec.PreferredStrategies = "", strategies{x, oldest}
-	created, err := candidates.Create(t.Context(), &LeaseCandidate{ObjectMeta: meta.ObjectMeta{Namespace: "ns", Name: "a"}, Spec: spec}, store.CreateOptions{})
-	require.NoError(t, err)
-	assert.EqualValues(t, x, created.Spec.Strategy, "the list alone says it")
-
-	renewed, err := candidates.Modify(t.Context(), "ns", "a", func(c *LeaseCandidate) error {
-		c.Spec.PreferredStrategies = nil
-		c.Spec.RenewTime = new(meta.NewMicroTime(time.Unix(1, 0)))
-		return nil
-	}, store.UpdateOptions{})
-	require.NoError(t, err)
-	assert.Equal(t, strategies{x, oldest}, renewed.Spec.PreferredStrategies)
-
-	shorter, err := candidates.Modify(t.Context(), "ns", "a", func(c *LeaseCandidate) error {
-		c.Spec.PreferredStrategies = strategies{x}
-		return nil
-	}, store.UpdateOptions{})
-	require.NoError(t, err)
-	assert.Equal(t, strategies{x}, shorter.Spec.PreferredStrategies)
-	assert.NotEqual(t, renewed.ResourceVersion, shorter.ResourceVersion, "a change of the list is a change")
-
-	same, err := candidates.Update(t.Context(), shorter, store.UpdateOptions{})
-	require.NoError(t, err)
-	assert.Equal(t, shorter.ResourceVersion, same.ResourceVersion)
 }
 
 // alpha1 is the index of v1alpha1 among the versions of the kind.

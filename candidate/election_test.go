@@ -73,14 +73,6 @@ func TestOnlyTheRenewalOfTheAppointedEndsItsDeferment(t *testing.T) {
 	assert.Empty(t, e.appointed)
 }
 
-func TestLeaveOfAStrangerChangesNothing(t *testing.T) {
-	e := newTestElection(t, CoordinatorOptions{}, &entrant{c: offer("b", "1.0.0", "1.0.0")})
-	e.leave(namespacedName{"ns", "a"})
-	e.leave(namespacedName{"other", "b"})
-	assert.Len(t, e.entrants, 1)
-	assert.Zero(t, e.offers)
-}
-
 func TestElectionIsNeededIfTheLeaseIsVacantOrAnotherShouldHoldIt(t *testing.T) {
 	now := time.Now()
 	a, wantsY := offer("a", "1.0.0", "1.0.0"), offer("b", "1.0.0", "1.0.0")

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/google/btree"
@@ -21,10 +22,11 @@ type namespacedName struct{ namespace, name string }
 func keyOf(it *registry.Item) namespacedName { return namespacedName{it.Namespace(), it.Name()} }
 
 // elections is the state of a running Coordinator: one election for each Lease that has candidates
-// or a preferredHolder. Only one goroutine uses it.
+// or a preferredHolder. Only one goroutine uses it, except for wants.
 type elections struct {
 	*Coordinator
 	ctx      context.Context // of run
+	mu       sync.RWMutex    // held to change byLease, and by other goroutines to read it
 	byLease  map[namespacedName]*election
 	entrants map[namespacedName]*entrant // by the name of the candidate
 	queue    *btree.BTreeG[*election]    // elections that are due at a time, in its order
@@ -53,27 +55,42 @@ func (s *elections) run(ctx context.Context) error {
 		}
 	})
 	defer timer.Stop()
-	for feed, rang := s.st.Feed(), false; ; {
+	feed := s.st.Feed(s.wants)
+	defer feed.Close()
+	for {
 		if err := s.apply(feed.Poll()); err != nil {
 			return err
 		}
-		if rang || len(s.touched) > 0 { // most renewals of Leases concern no election
-			s.settle()
-			if next, ok := s.queue.Min(); ok {
-				timer.Reset(next.due.Sub(s.clock.Now()))
-			}
+		s.settle()
+		if next, ok := s.queue.Min(); ok {
+			timer.Reset(next.due.Sub(s.clock.Now()))
 		}
-		rang = false
 		select {
 		case <-feed.WakeUp():
 		case <-due: // perhaps by the time of an earlier election
-			rang = true
 		case <-ctx.Done():
 		}
 		if err := ctx.Err(); err != nil {
 			return err
 		}
 	}
+}
+
+// wants reports whether a change concerns an election. Most renewals of Leases do not, and need not wake the Coordinator. Writers
+// call it. A new election is in byLease before it reads its Lease, so it sees a write for which wants has not found it.
+func (s *elections) wants(c registry.ObjectChange) bool {
+	switch c.Kind() {
+	case kinds.Of(Kind()):
+		return true
+	case kinds.Of(lease.Kind()):
+		if preferredHolder(c.Newest().Stored().(*lease.Lease)) != "" {
+			return true
+		}
+		s.mu.RLock()
+		defer s.mu.RUnlock()
+		return s.byLease[keyOf(c.Newest())] != nil
+	}
+	return false
 }
 
 // apply applies what a registry.Feed returns.
@@ -146,7 +163,9 @@ func (s *elections) settle() {
 		case !e.due.IsZero():
 			s.queue.ReplaceOrInsert(e)
 		case !e.touched: // it has no candidates: each of them is due at some time
+			s.mu.Lock()
 			delete(s.byLease, e.namespacedName)
+			s.mu.Unlock()
 		}
 	}
 }
@@ -163,7 +182,9 @@ func (s *elections) election(p namespacedName) *election {
 	e := s.byLease[p]
 	if e == nil {
 		e = &election{elections: s, namespacedName: p}
+		s.mu.Lock()
 		s.byLease[p] = e
+		s.mu.Unlock()
 		e.lookUp()
 	}
 	return e

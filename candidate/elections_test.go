@@ -34,15 +34,6 @@ func newTestCoordinatorAt(t *testing.T, opts CoordinatorOptions, now clock.Func)
 	return c, In(st)
 }
 
-func TestVersionsOfObjectsAreComparedAsNumbers(t *testing.T) {
-	ordered := []string{"", "8", "9", "10", "11", "100"}
-	for i, a := range ordered {
-		for j, b := range ordered {
-			assert.Equal(t, i > j, isNewer(a, b), "%q and %q", a, b)
-		}
-	}
-}
-
 // held returns a Lease "main" with a holder and a duration of 15s.
 func held(holder string) *lease.Lease {
 	return &lease.Lease{ObjectMeta: meta.ObjectMeta{Namespace: "ns", Name: "main"}, Spec: lease.LeaseSpec{
@@ -160,7 +151,7 @@ func TestListIsTheWholeState(t *testing.T) {
 // A list may have changes that the feed returns after it.
 func TestChangesThatAListHasChangeNothing(t *testing.T) {
 	c, candidates := newTestCoordinator(t, CoordinatorOptions{})
-	feed := c.st.Feed()
+	feed := c.st.Feed(nil)
 	_, relist, err := feed.Poll()
 	require.NoError(t, err)
 	require.True(t, relist)

@@ -330,24 +330,6 @@ func TestThousandsOfCandidatesForOneLease(t *testing.T) {
 	})
 }
 
-func TestTwoCoordinatorsDoNotDisturbEachOther(t *testing.T) {
-	in(t, func(t *testing.T) {
-		w := newWorld(t, CoordinatorOptions{})
-		w.elect(CoordinatorOptions{})
-		a := w.start(offer("a", "1.37.0", "1.36.0"))
-		w.start(offer("b", "1.37.0", "1.37.0"))
-		time.Sleep(time.Minute)
-		require.Equal(t, "a", w.leader())
-		a.stop()
-		time.Sleep(time.Minute)
-		require.Equal(t, "b", w.leader())
-		w.start(offer("a", "1.37.0", "1.36.0"))
-		time.Sleep(time.Minute)
-		assert.Equal(t, "a", w.leader())
-		assert.Equal(t, []string{"a", "b", "a"}, w.reigns)
-	})
-}
-
 func TestCoordinatorSurvivesExpiredHistory(t *testing.T) {
 	in(t, func(t *testing.T) {
 		st := store.New(store.Options{History: 1})

@@ -14,20 +14,20 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/kubecoord/kubecoord/httpapi"
-	"github.com/kubecoord/kubecoord/internal/kinds"
 	"github.com/kubecoord/kubecoord/lease"
 	"github.com/kubecoord/kubecoord/store"
+	"github.com/kubecoord/kubecoord/store/admission"
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
 // admission is an Admission of functions that records its calls.
-type admission struct {
+type decider struct {
 	mu              sync.Mutex
 	calls           []string
-	admit, validate func(*kinds.Attributes) error
+	admit, validate func(*admission.Attributes) error
 }
 
-func (a *admission) Admit(ctx context.Context, at *kinds.Attributes) error {
+func (a *decider) Admit(ctx context.Context, at *admission.Attributes) error {
 	a.record(ctx, "admit", at)
 	if a.admit == nil {
 		return nil
@@ -35,7 +35,7 @@ func (a *admission) Admit(ctx context.Context, at *kinds.Attributes) error {
 	return a.admit(at)
 }
 
-func (a *admission) Validate(ctx context.Context, at *kinds.Attributes) error {
+func (a *decider) Validate(ctx context.Context, at *admission.Attributes) error {
 	a.record(ctx, "validate", at)
 	if at.Object != nil {
 		defer func() { at.Object.GetObjectMeta().Labels = map[string]string{"late": "change"} }() // has no effect
@@ -46,15 +46,15 @@ func (a *admission) Validate(ctx context.Context, at *kinds.Attributes) error {
 	return a.validate(at)
 }
 
-func (a *admission) record(ctx context.Context, step string, at *kinds.Attributes) {
+func (a *decider) record(ctx context.Context, step string, at *admission.Attributes) {
 	if at.Old != nil {
 		at.Old.GetObjectMeta().Labels = map[string]string{"old": "change"} // has no effect
 	}
 	resource := at.Resource.Info().Plural
-	if at.Subresource != nil {
-		resource += "/" + at.Subresource.Name
+	if at.Subresource != "" {
+		resource += "/" + at.Subresource
 	}
-	options := strings.TrimPrefix(fmt.Sprintf("%T", at.Options), "kinds.")
+	options := strings.TrimPrefix(fmt.Sprintf("%T", at.Options), "meta.")
 	parts := []string{step, string(at.Operation), resource, at.Kind.Info().Kind, at.Namespace + "/" + at.Name, options}
 	if at.Object != nil {
 		parts = append(parts, "object")
@@ -74,7 +74,7 @@ func (a *admission) record(ctx context.Context, step string, at *kinds.Attribute
 }
 
 // taken returns the calls since the last time.
-func (a *admission) taken() []string {
+func (a *decider) taken() []string {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	calls := a.calls
@@ -82,8 +82,8 @@ func (a *admission) taken() []string {
 	return calls
 }
 
-func newAdmittingServer(t *testing.T) (*server, *admission) {
-	a := &admission{}
+func newAdmittingServer(t *testing.T) (*server, *decider) {
+	a := &decider{}
 	return newFleetServer(t, func(o *httpapi.Options) {
 		o.Admission = a
 	}), a
@@ -130,16 +130,6 @@ func TestAdmissionIsAskedAboutEachWrite(t *testing.T) {
 	assert.Equal(t, append(both(one), both(one)...), a.taken(), "one call for each object, without its name")
 }
 
-// A create with a generateName is admitted once, without a name, and validated with the name.
-func TestAdmissionOfAGeneratedName(t *testing.T) {
-	s, a := newAdmittingServer(t)
-	made := s.must(t, "POST", fleets, `{"metadata":{"generateName":"g-"}}`)
-	assert.Equal(t, []string{
-		"admit CREATE fleets Fleet default/ WriteOptions object",
-		"validate CREATE fleets Fleet default/" + made.at("metadata", "name").(string) + " WriteOptions object",
-	}, a.taken())
-}
-
 // A refusal of either step is the answer, and changes nothing.
 func TestAdmissionRefuses(t *testing.T) {
 	s, a := newAdmittingServer(t)
@@ -147,8 +137,8 @@ func TestAdmissionRefuses(t *testing.T) {
 	before, version := s.do(t, "GET", fleets+"/d", ""), s.version()
 	forbidden := meta.NewStatusError(http.StatusForbidden, meta.ReasonForbidden, nil, "not today")
 	for _, refuse := range []func(error){
-		func(err error) { a.admit, a.validate = func(*kinds.Attributes) error { return err }, nil },
-		func(err error) { a.admit, a.validate = nil, func(*kinds.Attributes) error { return err } },
+		func(err error) { a.admit, a.validate = func(*admission.Attributes) error { return err }, nil },
+		func(err error) { a.admit, a.validate = nil, func(*admission.Attributes) error { return err } },
 	} {
 		for _, req := range [][]string{
 			{"POST", "", `{"metadata":{"name":"e"}}`}, {"PUT", "/d", `{"metadata":{"name":"d"}}`}, {"DELETE", "/d", ""}, {"DELETE", "", ""},
@@ -173,7 +163,7 @@ func TestAdmissionRefuses(t *testing.T) {
 func TestAdmissionChangesAnObject(t *testing.T) {
 	s, a := newAdmittingServer(t)
 	owner := meta.OwnerReference{APIVersion: "v1", Kind: "ConfigMap", Name: "o", UID: "u"}
-	a.admit = func(at *kinds.Attributes) error {
+	a.admit = func(at *admission.Attributes) error {
 		at.Warn("changed")
 		at.Object.(*fleet).Spec.Harbour = "added"
 		m := at.Object.GetObjectMeta()
@@ -199,7 +189,7 @@ func TestAdmissionChangesAnObject(t *testing.T) {
 
 // The context of a request has its user.
 func TestAdmissionSeesTheUser(t *testing.T) {
-	a := &admission{}
+	a := &decider{}
 	s := newFleetServer(t, func(o *httpapi.Options) {
 		o.Admission = a
 		o.Authenticate = func(*http.Request) (httpapi.User, bool) { return httpapi.User{Name: "jane", UID: "7"}, true }
@@ -210,7 +200,7 @@ func TestAdmissionSeesTheUser(t *testing.T) {
 
 // Admission sees writes of the Go API as it sees requests, with the user of their context.
 func TestAdmissionOfTheGoAPI(t *testing.T) {
-	a := &admission{}
+	a := &decider{}
 	s := newServerWith(t, store.Options{}, httpapi.Options{Admission: a})
 	ctx, leases := store.WithUser(t.Context(), store.User{Name: "jane", UID: "7"}), lease.In(s.st)
 	newLease := func(name string) *lease.Lease {
@@ -263,7 +253,7 @@ func TestAdmissionOfTheGoAPI(t *testing.T) {
 		require.NoError(t, step.do(), step.name)
 		assert.Equal(t, step.want, a.taken(), step.name)
 	}
-	a.admit = func(*kinds.Attributes) error {
+	a.admit = func(*admission.Attributes) error {
 		return meta.NewStatusError(http.StatusForbidden, meta.ReasonForbidden, nil, "not today")
 	}
 	_, err := leases.Create(ctx, newLease("a"), store.CreateOptions{})

@@ -110,18 +110,3 @@ func TestKindInTwoGroupsIsOneCollection(t *testing.T) {
 	missing := s.do(t, "GET", notes+"/a", "")
 	assert.Equal(t, `reports.notes.example.com "a" not found`, missing.tree(t).at("message"))
 }
-
-// The Admission gets the group of the request, and finds the others by Origin and Aliases.
-func TestAdmissionOfAKindInTwoGroups(t *testing.T) {
-	a := &admission{}
-	s := newReportServer(t, func(o *httpapi.Options) { o.Admission = a })
-	var groups []string
-	a.validate = func(at *kinds.Attributes) error {
-		groups = append(groups, at.Resource.Info().Group+" of "+at.Resource.Origin().Info().Group+" "+at.Kind.TypeMeta(at.Version).APIVersion)
-		assert.Len(t, at.Resource.Origin().Aliases(), 1)
-		return nil
-	}
-	s.must(t, "POST", reports, `{"metadata":{"name":"a"}}`)
-	s.must(t, "DELETE", notes+"/a", "")
-	assert.Equal(t, []string{"reports.example.com of reports.example.com reports.example.com/v1", "notes.example.com of reports.example.com notes.example.com/v1"}, groups)
-}

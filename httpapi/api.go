@@ -18,6 +18,7 @@ import (
 	"github.com/kubecoord/kubecoord/internal/scratch"
 	"github.com/kubecoord/kubecoord/lease"
 	"github.com/kubecoord/kubecoord/store"
+	"github.com/kubecoord/kubecoord/store/admission"
 	"github.com/kubecoord/kubecoord/store/clock"
 	"github.com/kubecoord/kubecoord/store/fixture"
 	"github.com/kubecoord/kubecoord/store/kind"
@@ -109,8 +110,8 @@ func Elect(opts candidate.CoordinatorOptions) Part {
 	}
 }
 
-// Admission decides about writes. Only packages below this module can make one, because it has types of the registry.
-type Admission = kinds.Admission
+// Admission decides about writes; see package store/admission.
+type Admission = admission.Interface
 
 // API is the http.Handler of a store. It is safe for concurrent use.
 type API struct {

@@ -5,6 +5,7 @@ import (
 	"crypto/subtle"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/kubecoord/kubecoord/internal/validate"
@@ -159,25 +160,19 @@ func (c *call) checkAllowed(a Attributes) error {
 func AttributesOf(r *http.Request) Attributes { return (&call{req: r}).attributes() }
 
 func (c *call) attributes() Attributes {
-	if c.attrs == nil {
-		c.attrs = new(c.findAttributes())
-	}
-	a := *c.attrs
+	a := Attributes{Path: c.req.URL.Path}
 	if c.user != nil {
 		a.User = *c.user
 	}
-	return a
-}
-
-func (c *call) findAttributes() Attributes {
-	a := Attributes{Verb: strings.ToLower(c.req.Method), Path: c.req.URL.Path}
-	parts := strings.Split(strings.Trim(c.req.URL.Path, "/"), "/")
+	var all [8]string // for nearly all paths
+	parts := slices.AppendSeq(all[:0], strings.SplitSeq(strings.Trim(a.Path, "/"), "/"))
 	switch {
 	case len(parts) > 2 && parts[0] == "api":
 		a.Version, parts = parts[1], parts[2:]
 	case len(parts) > 3 && parts[0] == "apis":
 		a.Group, a.Version, parts = parts[1], parts[2], parts[3:]
 	default:
+		a.Verb = strings.ToLower(c.req.Method)
 		return a
 	}
 	a.IsResource = true

@@ -6,6 +6,7 @@ import (
 	"net/http"
 
 	"github.com/kubecoord/kubecoord/internal/kinds"
+	"github.com/kubecoord/kubecoord/internal/registry"
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
@@ -14,6 +15,7 @@ import (
 type buffers struct {
 	body, answer []byte
 	options      kinds.WriteOptions // of a write
+	sent         registry.Sent      // of a PUT
 }
 
 // maxKept is the size up to which buffers are kept for later requests.
@@ -42,6 +44,7 @@ func (c *call) release() {
 	if cap(m.answer) > maxKept {
 		m.answer = nil
 	}
+	m.options, m.sent = kinds.WriteOptions{}, registry.Sent{} // parts of the request
 	c.api.buffers.Put(m)
 }
 

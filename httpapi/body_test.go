@@ -80,20 +80,3 @@ func TestBodyThatCannotBeReadIsAnErrorOfTheServer(t *testing.T) {
 		assertStatus(t, s.send(t, req), http.StatusInternalServerError, "", "invalid byte in chunk length")
 	}
 }
-
-func TestBodiesOfAllSizesAreReadWhole(t *testing.T) {
-	s := newServer(t)
-	for _, size := range []int{100, 16<<10 - 1, 16 << 10, 16<<10 + 1, 32 << 10, 64 << 10, 64<<10 + 1, 256 << 10, 1<<20 + 7, 3 << 20} {
-		for _, promised := range []bool{true, false} {
-			body := leaseNamed("a")
-			body = strings.Repeat(" ", size-len(body)) + body
-			req := newRequest(t, "POST", leases, body, "Content-Type", typeJSON)
-			if !promised {
-				req.ContentLength = -1
-			}
-			got := s.send(t, req)
-			assert.Equal(t, http.StatusCreated, got.Code, "%d bytes, promised: %t", size, promised)
-			s.must(t, "DELETE", leases+"/a", "")
-		}
-	}
-}

@@ -47,11 +47,11 @@ type call struct {
 	version      int                // of the object; the endpoint may be the endpoint of a body
 	resourceName                    // of the path
 	user         *User              // nil without Authenticate
-	attrs        *Attributes        // without the user; nil until the first use
 
-	slots                    *slots // the request needs one of these
-	client                   string // user, or host of the address
-	exempt, hasSlot, hasTurn bool   // see limits
+	slots                    *slots  // the request needs one of these
+	client                   string  // user, or host of the address
+	holder                   *client // has the slot
+	exempt, hasSlot, hasTurn bool    // see limits
 
 	watches       bool // the request is a watch; set by limitTime
 	limitedWrites bool // limitWrites was called

@@ -93,20 +93,3 @@ func TestClusterScopeIsDiscovered(t *testing.T) {
 		assert.Nil(t, paths["/apis/example.com/v1/namespaces/{namespace}/engines"])
 	}
 }
-
-func TestNamespacesCanBeACustomKind(t *testing.T) {
-	k := store.MustKind(kind.Descriptor[*engine]{
-		Resource: kind.Resource{Kind: "Namespace", Plural: "namespaces", ClusterScoped: true, Status: true, Native: true},
-		Versions: []kind.Version[*engine]{{Name: "v1"}},
-	})
-	s := newServerWith(t, store.Options{}, httpapi.Options{Kinds: []kind.Kind{k}})
-	const namespaces = "/api/v1/namespaces"
-	s.must(t, "POST", namespaces, `{"metadata":{"name":"a"},"spec":{"speed":1}}`)
-	s.must(t, "PATCH", namespaces+"/a/status", `{"status":{"turns":2}}`, "Content-Type", merge)
-	got := s.must(t, "GET", namespaces+"/a", "")
-	assert.EqualValues(t, 1, got.at("spec", "speed"))
-	assert.EqualValues(t, 2, got.at("status", "turns"))
-	assert.Nil(t, got.at("metadata", "generation"), "a kind of a server's own counts none unless it does so itself")
-	assertStatus(t, s.do(t, "GET", namespaces+"/b", ""), 404, "NotFound", `namespaces "b" not found`)
-	s.must(t, "GET", namespaces+"/a/endpoints", "")
-}

@@ -1,8 +1,6 @@
 package httpapi_test
 
 import (
-	"crypto/sha256"
-	"encoding/base64"
 	"encoding/hex"
 	"net/http"
 	"strings"
@@ -16,37 +14,6 @@ const (
 	aggregatedType   = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
 	typeYAML         = "application/yaml"
 )
-
-func TestLegacyDiscovery(t *testing.T) {
-	s := newServer(t)
-	group := `"name":"coordination.k8s.io","versions":[` +
-		`{"groupVersion":"coordination.k8s.io/v1","version":"v1"},{"groupVersion":"coordination.k8s.io/v1beta1","version":"v1beta1"},` +
-		`{"groupVersion":"coordination.k8s.io/v1alpha2","version":"v1alpha2"},{"groupVersion":"coordination.k8s.io/v1alpha1","version":"v1alpha1"}],` +
-		`"preferredVersion":{"groupVersion":"coordination.k8s.io/v1","version":"v1"}`
-	address := `"serverAddressByClientCIDRs":[{"clientCIDR":"0.0.0.0/0","serverAddress":"test"}]`
-	verbs := `"verbs":["create","delete","deletecollection","get","list","patch","update","watch"]`
-	for _, row := range []struct{ path, want string }{
-		{"/api", `{"kind":"APIVersions","versions":["v1"],` + address + `}`},
-		{"/apis", `{"kind":"APIGroupList","apiVersion":"v1","groups":[{` + group + `}]}`},
-		{"/apis/coordination.k8s.io", `{"kind":"APIGroup","apiVersion":"v1",` + group + `}`},
-		{"/api/v1", `{"kind":"APIResourceList","groupVersion":"v1","resources":[{"name":"endpoints","singularName":"endpoints","namespaced":true,` +
-			`"kind":"Endpoints",` + verbs + `,"shortNames":["ep"],"storageVersionHash":"fWeeMqaN/OA="}]}`},
-		{"/apis/coordination.k8s.io/v1", `{"kind":"APIResourceList","apiVersion":"v1","groupVersion":"coordination.k8s.io/v1","resources":[{"name":"leases",` +
-			`"singularName":"lease","namespaced":true,"kind":"Lease",` + verbs + `,"storageVersionHash":"gqkMMb/YqFM="}]}`},
-		{"/apis/coordination.k8s.io/v1beta1", `{"kind":"APIResourceList","apiVersion":"v1","groupVersion":"coordination.k8s.io/v1beta1","resources":[{"name":"leasecandidates",` +
-			`"singularName":"leasecandidate","namespaced":true,"kind":"LeaseCandidate",` + verbs + `,"storageVersionHash":"lvME0iHWE20="}]}`},
-	} {
-		t.Run(row.path, func(t *testing.T) {
-			a := s.do(t, "GET", row.path, "")
-			assert.Equal(t, http.StatusOK, a.Code)
-			assert.Equal(t, typeJSON, a.Header.Get("Content-Type"))
-			assert.Equal(t, row.want+"\n", a.Body)
-			slash := s.do(t, "GET", row.path+"/", "")
-			assert.Equal(t, http.StatusOK, slash.Code, "Python asks with a slash at the end")
-			assert.Equal(t, a.Body, slash.Body)
-		})
-	}
-}
 
 var discoveryMethods = []string{"POST", "PUT", "PATCH", "DELETE", "OPTIONS", "HEAD", "FOO"}
 
@@ -81,49 +48,6 @@ func TestRoutesOfDiscoveryTakeOnlyGET(t *testing.T) {
 		}
 		assert.Equal(t, http.StatusOK, s.do(t, "GET", path, "").Code, path)
 		assertStatus(t, s.do(t, "GET", path, "", "Accept", "application/*"), http.StatusNotAcceptable, "NotAcceptable", noneOfTheRoute)
-	}
-}
-
-func TestEveryVersionOfTheGroupIsDiscovered(t *testing.T) {
-	s := newServer(t)
-	for _, v := range []string{"v1", "v1beta1", "v1alpha2", "v1alpha1"} {
-		doc := s.must(t, "GET", "/apis/coordination.k8s.io/"+v, "")
-		assert.Equal(t, "coordination.k8s.io/"+v, doc["groupVersion"])
-		assert.NotNil(t, doc.at("resources", 0, "name"))
-		resource, _ := doc.at("resources", 0, "name").(string)
-		assert.Equal(t, http.StatusOK, s.do(t, "GET", "/apis/coordination.k8s.io/"+v+"/"+resource, "").Code, "what is discovered is served")
-	}
-}
-
-func TestStorageVersionHashNamesTheStoredVersion(t *testing.T) {
-	s := newServer(t)
-	for path, stored := range map[string]string{
-		"/apis/coordination.k8s.io/v1":       "coordination.k8s.io/v1/Lease",
-		"/apis/coordination.k8s.io/v1alpha2": "coordination.k8s.io/v1beta1/LeaseCandidate",
-		"/api/v1":                            "/v1/Endpoints",
-	} {
-		sum := sha256.Sum256([]byte(stored))
-		got := s.must(t, "GET", path, "").at("resources", 0, "storageVersionHash")
-		assert.Equal(t, base64.StdEncoding.EncodeToString(sum[:8]), got, path)
-	}
-}
-
-func TestAggregatedDiscovery(t *testing.T) {
-	s := newServer(t)
-	for _, row := range []struct{ path, want string }{
-		{"/api", `{"kind":"APIGroupDiscoveryList","apiVersion":"apidiscovery.k8s.io/v2","metadata":{},"items":[{"metadata":{},"versions":[` +
-			`{"version":"v1","resources":[{"resource":"endpoints","responseKind":{"group":"","version":"","kind":"Endpoints"},"scope":"Namespaced",` +
-			`"singularResource":"endpoints","verbs":["create","delete","deletecollection","get","list","patch","update","watch"],"shortNames":["ep"]}],` +
-			`"freshness":"Current"}]}]}`},
-	} {
-		a := s.do(t, "GET", row.path, "", "Accept", aggregatedAccept)
-		assert.Equal(t, row.want+"\n", a.Body)
-	}
-	a := s.do(t, "GET", "/apis", "", "Accept", aggregatedAccept)
-	doc := a.tree(t)
-	assert.Equal(t, "coordination.k8s.io", doc.at("items", 0, "metadata", "name"))
-	for i, v := range []string{"v1", "v1beta1", "v1alpha2", "v1alpha1"} {
-		assert.Equal(t, v, doc.at("items", 0, "versions", i, "version"))
 	}
 }
 
@@ -235,43 +159,6 @@ func TestDiscoveryInProtobuf(t *testing.T) {
 			assert.Equal(t, http.StatusOK, a.Code)
 			assert.Equal(t, typeProtobuf, a.Header.Get("Content-Type"))
 			assert.Equal(t, row.head, a.Body[:min(len(row.head), len(a.Body))])
-		})
-	}
-}
-
-func TestUnknownPathsOutsideAnyGroupAreNotFoundInPlainText(t *testing.T) {
-	s := newServer(t)
-	for _, row := range []struct{ path string }{
-		{"/nope"},
-		{"/apis/nope.io"},
-		{"/apis/nope.io/v1"},
-		{"/healthz/nope"},
-		{"//"},
-		{"/apis//"},
-	} {
-		t.Run(row.path, func(t *testing.T) {
-			a := s.do(t, "GET", row.path, "")
-			assert.Equal(t, http.StatusNotFound, a.Code)
-			assert.Equal(t, "404 page not found\n", a.Body)
-			assert.Equal(t, "text/plain; charset=utf-8", a.Header.Get("Content-Type"))
-			assert.Equal(t, "nosniff", a.Header.Get("X-Content-Type-Options"))
-		})
-	}
-}
-
-func TestUnknownPathsBelowAGroupAreNotFoundInAStatus(t *testing.T) {
-	s := newServer(t)
-	for _, row := range []struct{ path string }{
-		{"/api/v2"},
-		{"/api/v2/x"},
-		{"/apis/coordination.k8s.io/v2"},
-		{"/apis/coordination.k8s.io/v1/nope"},
-		{"/api//v1"},
-		{"/apis/coordination.k8s.io//v1"},
-		{"/version/x"},
-	} {
-		t.Run(row.path, func(t *testing.T) {
-			assertStatus(t, s.do(t, "GET", row.path, ""), http.StatusNotFound, "NotFound", "the server could not find the requested resource")
 		})
 	}
 }

@@ -58,15 +58,3 @@ func TestFinalizersOfEndpointsAreStandardOrNameADomain(t *testing.T) {
 		})
 	}
 }
-
-func TestDeletionPoliciesOfEndpointsAddValidFinalizers(t *testing.T) {
-	s := newServer(t)
-	for policy, finalizer := range map[string]string{"Orphan": "orphan", "Foreground": "foregroundDeletion"} {
-		s.must(t, "POST", endpoints, `{"metadata":{"name":"a","finalizers":["example.com/f"]}}`)
-		s.must(t, "DELETE", endpoints+"/a?propagationPolicy="+policy, "")
-		got := s.must(t, "PATCH", endpoints+"/a", `{"metadata":{"labels":{"a":"b"}}}`, "Content-Type", "application/merge-patch+json")
-		assert.Equal(t, []any{"example.com/f", finalizer}, got.at("metadata", "finalizers"))
-		s.must(t, "PATCH", endpoints+"/a", `{"metadata":{"finalizers":null}}`, "Content-Type", "application/merge-patch+json")
-		assert.Equal(t, http.StatusNotFound, s.do(t, "GET", endpoints+"/a", "").Code)
-	}
-}

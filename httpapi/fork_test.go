@@ -8,7 +8,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/kubecoord/kubecoord/httpapi"
-	"github.com/kubecoord/kubecoord/store"
 )
 
 // forkServer returns a server over a fork, closed at the end of the test.
@@ -34,18 +33,4 @@ func TestForkedAPIServesItsOwnStore(t *testing.T) {
 		assert.Equal(t, s.must(t, "GET", path, ""), f.must(t, "GET", path, ""), path)
 	}
 	f.must(t, "GET", "/apis/example.com/v1alpha1/namespaces/default/widgets/a", "")
-}
-
-func TestForkedAPIHasItsOwnOptions(t *testing.T) {
-	s := newServerWith(t, store.Options{}, httpapi.Options{})
-	var logged []string
-	f := forkServer(t, s, httpapi.Options{
-		Authenticate: httpapi.BearerTokens(nil),
-		Log:          func(e httpapi.LogEntry) { logged = append(logged, e.Path) },
-	})
-	s.must(t, "GET", leases, "")
-	assert.Equal(t, http.StatusUnauthorized, f.do(t, "GET", leases, "").Code)
-	assert.Equal(t, []string{leases}, logged)
-	s.api.Close()
-	assert.Equal(t, http.StatusUnauthorized, f.do(t, "GET", leases, "").Code, "the end of one is not that of the other")
 }

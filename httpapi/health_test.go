@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"net/http"
-	"regexp"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -12,32 +11,6 @@ import (
 	"github.com/kubecoord/kubecoord/httpapi"
 	"github.com/kubecoord/kubecoord/store"
 )
-
-func TestHealth(t *testing.T) {
-	s := newServer(t)
-	for _, name := range []string{"healthz", "livez", "readyz"} {
-		for _, row := range []struct{ target, want string }{
-			{"", "ok"},
-			{"/ping", "ok"},
-			{"/log", "ok"},
-			{"?exclude=ping", "ok"},
-			{"?exclude=unknown", "ok"},
-			{"?verbose", "[+]ping ok\n[+]log ok\n" + name + " check passed\n"},
-			{"?verbose=false", "[+]ping ok\n[+]log ok\n" + name + " check passed\n"},
-			{"?verbose&exclude=ping", "[+]ping excluded: ok\n[+]log ok\n" + name + " check passed\n"},
-			{"?verbose&exclude=log&exclude=ping", "[+]ping excluded: ok\n[+]log excluded: ok\n" + name + " check passed\n"},
-			{"?verbose&exclude=ping,log", "[+]ping ok\n[+]log ok\nwarn: some health checks cannot be excluded: no matches for \"ping,log\"\n" + name + " check passed\n"},
-			{"?verbose&exclude=b&exclude=log&exclude=a", "[+]ping ok\n[+]log excluded: ok\nwarn: some health checks cannot be excluded: no matches for \"a\",\"b\"\n" + name + " check passed\n"},
-		} {
-			a := s.do(t, "GET", "/"+name+row.target, "")
-			assert.Equal(t, http.StatusOK, a.Code)
-			assert.Equal(t, row.want, a.Body, name+row.target)
-			assert.Equal(t, "text/plain; charset=utf-8", a.Header.Get("Content-Type"))
-		}
-		assert.Equal(t, http.StatusNotFound, s.do(t, "GET", "/"+name+"/unknown", "").Code)
-		assert.Equal(t, http.StatusNotFound, s.do(t, "GET", "/"+name+"/", "").Code)
-	}
-}
 
 func TestHealthChecksOfTheUser(t *testing.T) {
 	var etcd, ready error
@@ -77,32 +50,6 @@ func TestHealthChecksOfTheUser(t *testing.T) {
 		"warn: some health checks cannot be excluded: no matches for \"none\"\nlivez check failed\n")
 	expect("/livez?verbose&exclude=etcd", 200, "[+]ping ok\n[+]log ok\n[+]etcd excluded: ok\nlivez check passed\n")
 	assert.Equal(t, "nosniff", s.do(t, "GET", "/livez/etcd", "").Header.Get("X-Content-Type-Options"))
-}
-
-func TestHealthTakesAnyMethod(t *testing.T) {
-	s := newServer(t)
-	for _, method := range []string{"HEAD", "POST", "DELETE", "OPTIONS"} {
-		assert.Equal(t, http.StatusOK, s.do(t, method, "/healthz", "").Code, method)
-	}
-}
-
-func TestHealthRefusesAnInvalidTimeout(t *testing.T) {
-	s := newServer(t)
-	assertStatus(t, s.do(t, "GET", "/readyz?timeout=abc", ""), http.StatusBadRequest, "BadRequest",
-		`invalid timeout specified in the request URL - time: invalid duration "abc"`)
-}
-
-func TestVersion(t *testing.T) {
-	s := newServer(t)
-	a := s.do(t, "GET", "/version", "")
-	assert.Equal(t, typeJSON, a.Header.Get("Content-Type"))
-	doc := a.tree(t)
-	assert.Equal(t, "1", doc["major"])
-	assert.Equal(t, "37", doc["minor"])
-	assert.Regexp(t, regexp.MustCompile(`^v1\.37\.\d+$`), doc["gitVersion"])
-	assert.Contains(t, a.Body, "{\n  \"major\": \"1\",\n", "it is always indented")
-	assert.Equal(t, a.Body, s.do(t, "GET", "/version/", "").Body, "Python asks with a slash at the end")
-	assert.Equal(t, http.StatusMethodNotAllowed, s.do(t, "POST", "/version", "").Code)
 }
 
 func TestVersionIsJSONOnly(t *testing.T) {

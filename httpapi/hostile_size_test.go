@@ -4,14 +4,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
-	"sort"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-
-	"github.com/kubecoord/kubecoord/internal/yaml"
 )
 
 // list returns n items with commas between them.
@@ -118,23 +115,4 @@ func TestDeepDocumentsAreNotIndented(t *testing.T) {
 	assert.True(t, strings.Contains(prettyList, "\n        \"name\": \"flat\""), "the others are indented")
 	listYAML := s.do(t, "GET", leases, "", "Accept", "application/yaml")
 	assert.Equal(t, typeJSON, listYAML.Header.Get("Content-Type"))
-}
-
-// An item of a list is nested deeper than the object alone, by the list around it.
-func TestListOfAnObjectThatIsAlmostTooDeepIsWhole(t *testing.T) {
-	const depth = 1000
-	object := func(fields int) string {
-		return `{"metadata":{"name":"deep","managedFields":[{"manager":"m","operation":"Update","apiVersion":"coordination.k8s.io/v1","fieldsType":"FieldsV1","fieldsV1":{"f:metadata":{"f:annotations":` +
-			strings.Repeat(`{"f:a":`, depth) + `{` + list(fields, func(i int) string { return fmt.Sprintf(`"f:%d":{}`, i) }) + `}` + strings.Repeat(`}`, depth) + `}}}]}}`
-	}
-	s := newServer(t)
-	fields := sort.Search(10_000, func(n int) bool {
-		return yaml.IsDeep([]byte(s.do(t, "POST", leases+"?dryRun=All", object(n+1)).Body))
-	})
-	s.must(t, "POST", leases, object(fields))
-	assert.Equal(t, "application/yaml", s.do(t, "GET", leases+"/deep", "", "Accept", "application/yaml").Header.Get("Content-Type"))
-	a := s.do(t, "GET", leases, "", "Accept", "application/yaml")
-	assert.Equal(t, http.StatusOK, a.Code)
-	assert.Equal(t, typeJSON, a.Header.Get("Content-Type"))
-	assert.True(t, a.Body == s.do(t, "GET", leases, "").Body)
 }

@@ -93,17 +93,6 @@ func TestBodiesOverThreeMiBAreRefused(t *testing.T) {
 	}
 }
 
-func TestBodyOfThreeMiBIsRead(t *testing.T) {
-	s := newServer(t)
-	body := leaseNamed("a")
-	body += strings.Repeat(" ", maxBody-len(body))
-	for _, length := range []int64{maxBody, -1} {
-		req := newRequest(t, "POST", leases+"?dryRun=All", body)
-		req.ContentLength = length
-		assert.Equal(t, http.StatusCreated, s.send(t, req).Code)
-	}
-}
-
 // A body without an end must not be read to it, nor be waited for.
 func TestBodyWithoutEndIsRefused(t *testing.T) {
 	s := newServer(t)
@@ -119,16 +108,6 @@ func (endless) Read(p []byte) (int, error) {
 		p[i] = ' '
 	}
 	return len(p), nil
-}
-
-func TestGetDoesNotReadAnEndlessBody(t *testing.T) {
-	s := newHostileServer(t)
-	req := newRequest(t, "GET", leases+"/a", " ")
-	req.Body, req.ContentLength = io.NopCloser(endless{}), -1
-	assert.Equal(t, http.StatusOK, s.send(t, req).Code)
-	req = newRequest(t, "POST", leases, " ", "Content-Type", "text/plain")
-	req.Body, req.ContentLength = io.NopCloser(endless{}), -1
-	assert.Equal(t, http.StatusUnsupportedMediaType, s.send(t, req).Code)
 }
 
 // nested returns a JSON document of so many levels, with an object or a number inside.
@@ -208,15 +187,6 @@ func TestJSONPatchCannotCopyWithoutLimit(t *testing.T) {
 	assert.Equal(t, version, s.st.ResourceVersion())
 }
 
-func TestManyDuplicateMembersWarnOnce(t *testing.T) {
-	s := newServer(t)
-	body := `{"metadata":{"name":"d"` + strings.Repeat(`,"name":"d"`, 100_000) + "}}"
-	a := s.do(t, "POST", leases, body)
-	assert.Equal(t, http.StatusCreated, a.Code)
-	assert.Equal(t, []string{`299 - "duplicate field \"metadata.name\""`}, a.Header.Values("Warning"))
-	assert.Equal(t, http.StatusBadRequest, s.do(t, "POST", leases+"?fieldValidation=Strict", body).Code)
-}
-
 func TestManyUnknownMembersWarnWithinLimits(t *testing.T) {
 	s := newServer(t)
 	var members strings.Builder
@@ -252,51 +222,6 @@ func TestObjectsAreLimited(t *testing.T) {
 	assert.Equal(t, http.StatusNotFound, s.do(t, "GET", leases+"/d", "").Code)
 }
 
-// The limit is one of storage, which a dry run does not reach.
-func TestDryRunDoesNotLimitObjects(t *testing.T) {
-	s := newServer(t)
-	body := `{"metadata":{"name":"d"},"spec":{"holderIdentity":"` + strings.Repeat("x", 2_000_000) + `"}}`
-	assert.Equal(t, http.StatusCreated, s.do(t, "POST", leases+"?dryRun=All", body).Code)
-}
-
-func TestLargeQueriesAndHeadersAreAccepted(t *testing.T) {
-	s := newHostileServer(t)
-	many := func(form, separator string) string {
-		parts := make([]string, 5000)
-		for i := range parts {
-			parts[i] = fmt.Sprintf(form, i)
-		}
-		return strings.Join(parts, separator)
-	}
-	for _, row := range []struct {
-		name, query string
-		headers     []string
-		items       int
-	}{
-		{"parameters", many("p%d=x", "&"), nil, 1},
-		{"values of one parameter, of which the first counts", "limit=1&" + many("limit=x%d", "&"), nil, 1},
-		{"requirements of a selector", "labelSelector=" + many("k%d", ","), nil, 0},
-		{"values of a requirement", "labelSelector=x+in+(1," + many("k%d", ",") + ")", nil, 1},
-		{"escapes in a selector", "fieldSelector=metadata.name%3D" + strings.Repeat("%5C%5C", 5000), nil, 0},
-		{"clauses of Accept", "", []string{"Accept", many("a/b%d", ",") + ",application/json"}, 1},
-		{"bytes of an Audit-ID", "", []string{"Audit-Id", strings.Repeat("x", 10_000)}, 1},
-		{"a limit that is too large to count", "limit=9223372036854775807", nil, 1},
-		{"a limit of a thousand millions", "limit=1000000000", nil, 1},
-		{"a limit below zero", "limit=-1", nil, 1},
-		{"the least limit", "limit=-9223372036854775808", nil, 1},
-		{"a timeout of ages", "timeoutSeconds=9223372036854775807&timeout=99999h", nil, 1},
-		{"broken pairs", "%zz=1&%&&&=&=x&a;b&limit=%zz", nil, 1},
-		{"a NUL as a selector", "labelSelector=%00", nil, 1},
-	} {
-		t.Run(row.name, func(t *testing.T) {
-			a := s.do(t, "GET", leases+"?"+row.query, "", row.headers...)
-			require.Equal(t, http.StatusOK, a.Code, a.Body)
-			items, _ := a.tree(t)["items"].([]any)
-			assert.Len(t, items, row.items)
-		})
-	}
-}
-
 // The timeout is longer than a time.Duration; the watch must not end at once.
 func TestWatchWithAVeryLongTimeoutStaysOpen(t *testing.T) {
 	s := newHostileServer(t)
@@ -307,13 +232,6 @@ func TestWatchWithAVeryLongTimeoutStaysOpen(t *testing.T) {
 		s.must(t, "PATCH", leases+"/a", fmt.Sprintf(`{"metadata":{"labels":{"v":"%s"}}}`, version), "Content-Type", "application/merge-patch+json")
 		w.wants("MODIFIED a")
 	}
-}
-
-// The parameter limits requests that end by themselves; a watch is none.
-func TestWatchIgnoresAnInvalidTimeout(t *testing.T) {
-	s := newHostileServer(t)
-	s.watch(t, leases+"?watch=true&timeout=abc").wants("ADDED a")
-	s.watch(t, "/apis/coordination.k8s.io/v1/watch/namespaces/default/leases?timeout=1").wants("ADDED a")
 }
 
 func TestWatchWithATimeoutBelowZeroEndsBeforeItsFirstEvent(t *testing.T) {

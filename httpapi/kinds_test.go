@@ -3,7 +3,6 @@ package httpapi_test
 import (
 	"context"
 	"fmt"
-	"net/http"
 	"strings"
 	"testing"
 
@@ -12,7 +11,6 @@ import (
 
 	"github.com/kubecoord/kubecoord/httpapi"
 	"github.com/kubecoord/kubecoord/internal/kinds"
-	"github.com/kubecoord/kubecoord/lease"
 	"github.com/kubecoord/kubecoord/store"
 	"github.com/kubecoord/kubecoord/store/kind"
 	"github.com/kubecoord/kubecoord/store/meta"
@@ -42,38 +40,6 @@ const widgets = "/apis/example.com/v1/namespaces/default/widgets"
 // widgetNamed is the shortest body that creates a widget: custom resources must name their type.
 func widgetNamed(name string) string {
 	return `{"apiVersion":"example.com/v1","kind":"Widget","metadata":{"name":"` + name + `"}}`
-}
-
-func TestCustomKindIsServed(t *testing.T) {
-	s := newWidgetServer(t)
-	w := s.watch(t, widgets+"?watch=true")
-	created := s.must(t, "POST", widgets, `{"apiVersion":"example.com/v1","kind":"Widget","metadata":{"name":"a"},"spec":{"size":3}}`)
-	assert.Equal(t, "Widget", created["kind"])
-	assert.Equal(t, "example.com/v1", created["apiVersion"])
-	assert.EqualValues(t, 3, created.at("spec", "size"))
-	w.wants("ADDED a")
-	for _, patch := range []string{"merge-patch", "strategic-merge-patch"} {
-		got := s.must(t, "PATCH", widgets+"/a", `{"spec":{"size":4}}`, "Content-Type", "application/"+patch+"+json")
-		assert.EqualValues(t, 4, got.at("spec", "size"))
-	}
-	w.wants("MODIFIED a")
-	list := s.must(t, "GET", widgets, "")
-	assert.Equal(t, "WidgetList", list["kind"])
-	table := s.must(t, "GET", widgets, "", "Accept", typeJSON+asTable)
-	assert.Equal(t, "a", table.at("rows", 0, "cells", 0))
-	assert.Equal(t, "k8s\x00", s.do(t, "GET", widgets+"/a", "", "Accept", typeProtobuf).Body[:4])
-	assertStatus(t, s.do(t, "GET", widgets+"/b", ""), http.StatusNotFound, "NotFound", `widgets.example.com "b" not found`)
-	s.must(t, "DELETE", widgets+"/a", "")
-	w.wants("DELETED a")
-}
-
-func TestCustomKindIsServedInAllItsVersions(t *testing.T) {
-	s := newWidgetServer(t)
-	s.must(t, "POST", widgets, `{"apiVersion":"example.com/v1","kind":"Widget","metadata":{"name":"a"}}`)
-	a := s.do(t, "GET", "/apis/example.com/v1alpha1/namespaces/default/widgets/a", "")
-	require.Equal(t, http.StatusOK, a.Code)
-	assert.Equal(t, "example.com/v1alpha1", a.tree(t)["apiVersion"])
-	assert.Equal(t, []string{`299 - "use v1"`}, a.Header.Values("Warning"))
 }
 
 // The answers come from apiextensions-apiserver, whether or not the kind has a Go type here.
@@ -156,87 +122,6 @@ func TestBodiesOfAnotherTypeAreUnconvertibleOrUnregistered(t *testing.T) {
 	}
 }
 
-func TestErrorsNameTheTypeOfTheRequestedVersion(t *testing.T) {
-	s := newServer(t)
-	for _, version := range []string{"v1beta1", "v1alpha2", "v1alpha1"} {
-		a := s.do(t, "POST", "/apis/coordination.k8s.io/"+version+"/namespaces/default/leasecandidates", `{"spec":[]}`)
-		assertStatus(t, a, http.StatusBadRequest, "BadRequest", `LeaseCandidate in version "`+version+`" cannot be handled as a LeaseCandidate: `+
-			`json: cannot unmarshal array into Go struct field LeaseCandidate.spec of type `+version+`.LeaseCandidateSpec`)
-	}
-}
-
-func TestNamespaceIsSentInTheRequestedFormat(t *testing.T) {
-	s := newServer(t)
-	const path = "/api/v1/namespaces/default"
-	assert.Equal(t, "Namespace", s.must(t, "GET", path, "")["kind"])
-	a := s.do(t, "GET", path, "", "Accept", "application/yaml")
-	assert.Equal(t, "application/yaml", a.Header.Get("Content-Type"))
-	assert.Contains(t, a.Body, "\nkind: Namespace\n")
-	a = s.do(t, "GET", path, "", "Accept", typeProtobuf)
-	assert.Equal(t, typeJSON, a.Header.Get("Content-Type"), "its type has no protobuf form here")
-	assert.Equal(t, "Namespace", a.tree(t)["kind"])
-}
-
-func TestCustomKindIsDiscovered(t *testing.T) {
-	s := newWidgetServer(t)
-	groups := s.must(t, "GET", "/apis", "")
-	assert.Equal(t, "example.com", groups.at("groups", 1, "name"))
-	assert.Equal(t, "v1", groups.at("groups", 1, "preferredVersion", "version"))
-	resources := s.must(t, "GET", "/apis/example.com/v1", "")
-	assert.Equal(t, "widgets", resources.at("resources", 0, "name"))
-	assert.Equal(t, "widget", resources.at("resources", 0, "singularName"))
-	assert.Equal(t, []any{"wd"}, resources.at("resources", 0, "shortNames"))
-	aggregated := s.must(t, "GET", "/apis", "", "Accept", aggregatedAccept)
-	assert.Equal(t, "example.com", aggregated.at("items", 1, "metadata", "name"))
-}
-
-func TestGoAPIAndHTTPSeeTheSameObjects(t *testing.T) {
-	s := newServer(t)
-	s.must(t, "POST", leases, `{"metadata":{"name":"a"},"spec":{"holderIdentity":"over HTTP"}}`)
-	l, err := lease.In(s.st).Get(t.Context(), "default", "a")
-	require.NoError(t, err)
-	assert.Equal(t, "over HTTP", *l.Spec.HolderIdentity)
-	l.Spec.HolderIdentity = new("in Go")
-	_, err = lease.In(s.st).Update(t.Context(), l, store.UpdateOptions{})
-	require.NoError(t, err)
-	assert.Equal(t, "in Go", s.must(t, "GET", leases+"/a", "").at("spec", "holderIdentity"))
-}
-
-func TestLongUserAgentIsAManagerOfTheGreatestLength(t *testing.T) {
-	s := newServer(t)
-	l := s.must(t, "POST", leases, `{"metadata":{"name":"a"},"spec":{"holderIdentity":"me"}}`, "User-Agent", strings.Repeat("m", 129)+"/1")
-	assert.Equal(t, strings.Repeat("m", 128), l.at("metadata", "managedFields", 0, "manager"))
-}
-
-func TestAnswersAreLogged(t *testing.T) {
-	entries := make(chan httpapi.LogEntry, 1)
-	s := newServerWith(t, store.Options{}, httpapi.Options{Log: func(e httpapi.LogEntry) { entries <- e }})
-	a := s.do(t, "GET", leases+"/none?resourceVersion=0", "", "User-Agent", "me/1")
-	e := <-entries
-	assert.Positive(t, e.Duration)
-	e.Duration = 0
-	assert.Equal(t, httpapi.LogEntry{
-		Method: "GET", Path: leases + "/none", Query: "resourceVersion=0", UserAgent: "me/1",
-		Code: http.StatusNotFound, Bytes: int64(len(a.Body)),
-		Attributes: httpapi.Attributes{
-			Verb: "get", Path: leases + "/none", IsResource: true,
-			Group: "coordination.k8s.io", Version: "v1", Resource: "leases", Namespace: "default", Name: "none",
-		},
-	}, e)
-}
-
-func TestApplyThatCreatesMustNameTheObject(t *testing.T) {
-	s := newServer(t)
-	apply := func(body string) answer {
-		return s.do(t, "PATCH", leases+"/a?fieldManager=m", body, "Content-Type", "application/apply-patch+yaml")
-	}
-	const unnamed = `{"apiVersion":"coordination.k8s.io/v1","kind":"Lease","metadata":{"labels":{"x":"1"}}}`
-	assertStatus(t, apply(unnamed), http.StatusBadRequest, "BadRequest", "the name of the object (a based on URL) was undeterminable: name must be provided")
-	assert.Equal(t, http.StatusNotFound, s.do(t, "GET", leases+"/a", "").Code)
-	assert.Equal(t, http.StatusCreated, apply(`{"apiVersion":"coordination.k8s.io/v1","kind":"Lease","metadata":{"name":"a"}}`).Code)
-	assert.Equal(t, http.StatusOK, apply(unnamed).Code, "where there is one its name is known")
-}
-
 // The functions of a kind may change an object in place, and with it no other one that was equal.
 func TestObjectsOfAKindThatChangesThemShareNothing(t *testing.T) {
 	for name, change := range map[string]func(d *kind.Descriptor[meta.Object], f func(o kinds.Object)){
@@ -256,4 +141,16 @@ func TestObjectsOfAKindThatChangesThemShareNothing(t *testing.T) {
 			assert.Equal(t, "a", s.must(t, "GET", widgets+"/a", "").at("metadata", "labels", "by"))
 		})
 	}
+}
+
+func TestNamespaceIsSentInTheRequestedFormat(t *testing.T) {
+	s := newServer(t)
+	const path = "/api/v1/namespaces/default"
+	assert.Equal(t, "Namespace", s.must(t, "GET", path, "")["kind"])
+	a := s.do(t, "GET", path, "", "Accept", "application/yaml")
+	assert.Equal(t, "application/yaml", a.Header.Get("Content-Type"))
+	assert.Contains(t, a.Body, "\nkind: Namespace\n")
+	a = s.do(t, "GET", path, "", "Accept", typeProtobuf)
+	assert.Equal(t, typeJSON, a.Header.Get("Content-Type"), "its type has no protobuf form here")
+	assert.Equal(t, "Namespace", a.tree(t)["kind"])
 }

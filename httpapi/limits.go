@@ -23,10 +23,11 @@ type limits struct {
 }
 
 func newLimits(o Options) limits {
-	share := func(all int) *slots { return newSlots(all, (all*o.ClientShare+99)/100) }
+	of := newClients()
+	share := func(sort, all int) *slots { return of.slots(sort, all, (all*o.ClientShare+99)/100) }
 	return limits{
-		reads: share(o.Reads), writes: share(o.Writes),
-		waits: newSlots(0, o.WatchesPerClient), watches: newSlots(0, o.WatchesPerClient),
+		reads: share(0, o.Reads), writes: share(1, o.Writes),
+		waits: of.slots(2, 0, o.WatchesPerClient), watches: of.slots(3, 0, o.WatchesPerClient),
 		turns: make(chan struct{}, runtime.GOMAXPROCS(0)),
 	}
 }
@@ -67,20 +68,21 @@ func (c *call) enter() error {
 // takeSlot reports whether the request may go on. It has a slot then, unless it is exempt. A request that is no watch waits
 // in line for a slot, at most a quarter of the time of a request (upstream: server/config.go, WithPriorityAndFairness).
 func (c *call) takeSlot() bool {
-	c.hasSlot = c.slots.take(c.client)
+	c.holder, c.hasSlot = c.slots.take(c.client)
 	if c.hasSlot || c.exempt || c.watches {
 		return c.hasSlot || c.exempt
 	}
 	l := &c.api.limits
-	if !l.waits.take(c.client) {
+	waiting, ok := l.waits.take(c.client)
+	if !ok {
 		return false
 	}
-	defer l.waits.leave(c.client)
+	defer l.waits.leave(waiting)
 	ctx, done := c.untilClose()
 	defer done()
 	ctx, cancel := context.WithTimeout(ctx, cmp.Or(c.api.timeout, requestTimeout)/4)
 	defer cancel()
-	c.hasSlot = c.slots.wait(ctx, c.client)
+	c.holder, c.hasSlot = c.slots.wait(ctx, c.client)
 	return c.hasSlot
 }
 
@@ -88,7 +90,7 @@ func (c *call) takeSlot() bool {
 func (c *call) leave() {
 	if c.hasSlot {
 		c.hasSlot = false
-		c.slots.leave(c.client)
+		c.slots.leave(c.holder)
 	}
 	if c.hasTurn {
 		c.hasTurn = false
@@ -98,17 +100,22 @@ func (c *call) leave() {
 
 // withoutSlot gives up the slot while wait runs. Afterwards the request waits for another one.
 func (c *call) withoutSlot(wait func() error) error {
-	c.leave()
-	waits := c.api.limits.waits
-	waiting := waits.take(c.client)
-	if !waiting && !c.exempt {
+	waits, had := c.api.limits.waits, c.hasSlot
+	var waiting *client
+	var ok bool
+	if c.hasSlot = false; had {
+		waiting, ok = c.slots.exchange(c.holder, c.client, waits)
+	} else {
+		waiting, ok = waits.take(c.client)
+	}
+	if !ok && !c.exempt {
 		return errTooManyRequests
 	}
 	err := wait()
-	if waiting {
-		waits.leave(c.client)
+	if ok {
+		c.holder, c.hasSlot = waits.exchange(waiting, c.client, c.slots)
 	}
-	if !c.takeSlot() {
+	if !c.hasSlot && !c.takeSlot() {
 		return errTooManyRequests
 	}
 	return err

@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
-	"github.com/stretchr/testify/require"
 
 	"github.com/kubecoord/kubecoord/httpapi"
 	"github.com/kubecoord/kubecoord/store"
@@ -33,29 +32,6 @@ func TestHandlerServesUnderAPrefix(t *testing.T) {
 	}
 	assert.Equal(t, http.StatusNotFound, do("GET", "/k8s/nope", "").Code)
 	assert.Equal(t, http.StatusTeapot, do("GET", leases, "").Code)
-}
-
-func TestWatchUnderAPrefixStreams(t *testing.T) {
-	s := newServer(t)
-	web := httptest.NewServer(http.StripPrefix("/a/b", s.api))
-	defer web.Close()
-	defer s.api.Close()
-	resp, err := web.Client().Get(web.URL + "/a/b" + leases + "?watch=true")
-	require.NoError(t, err)
-	defer resp.Body.Close()
-	s.must(t, "POST", leases, leaseNamed("a"))
-	event := make([]byte, 1)
-	_, err = resp.Body.Read(event)
-	require.NoError(t, err)
-	assert.Equal(t, "{", string(event))
-}
-
-func TestHandlerAcceptsUncleanPathsBehindAMux(t *testing.T) {
-	s := newServer(t)
-	s.must(t, "POST", leases, leaseNamed("a"))
-	// A real server takes a namespace that is empty for all of them.
-	doc := s.must(t, "GET", "/apis/coordination.k8s.io/v1/namespaces//leases", "")
-	assert.Equal(t, "a", doc.at("items", 0, "metadata", "name"))
 }
 
 func TestEveryAnswerHasAnAuditID(t *testing.T) {

@@ -15,7 +15,9 @@ import (
 
 	"github.com/munnerz/goautoneg"
 
+	"github.com/kubecoord/kubecoord/internal/kinds"
 	"github.com/kubecoord/kubecoord/internal/openapi"
+	"github.com/kubecoord/kubecoord/store/kind"
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
@@ -132,6 +134,19 @@ func describe(of, others []*endpoint) openapi.API {
 		out.GroupVersions[at].Resources = append(out.GroupVersions[at].Resources, e.describe())
 	}
 	return out
+}
+
+// OpenAPI returns the document of version 3 about one version of a kind, by its index, in JSON: its schemas, and the paths of its objects.
+func OpenAPI(k kind.Kind, version int) []byte {
+	info := k.Info()
+	gv := openapi.GroupVersion{
+		GroupVersion: meta.GroupVersion{Group: info.Group, Version: info.Versions[version].Name},
+		Resources: []openapi.Resource{{
+			Kind: info.Kind, Plural: info.Plural, NotStrategic: info.Trees, Native: info.Native, JSONOnly: info.JSONOnly,
+			ClusterScoped: info.ClusterScoped, Type: kinds.Of(k).Document(version), Verbs: info.Verbs,
+		}},
+	}
+	return openapi.API{GroupVersions: []openapi.GroupVersion{gv}}.V3(gv.Name()).JSON()
 }
 
 // describe describes a kind in a version with its subresources.

@@ -7,11 +7,6 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-
-	"github.com/kubecoord/kubecoord/httpapi"
-	"github.com/kubecoord/kubecoord/store"
-	"github.com/kubecoord/kubecoord/store/kind"
-	"github.com/kubecoord/kubecoord/store/meta"
 )
 
 const (
@@ -30,27 +25,6 @@ func (s *server) link(t testing.TB, name string) string {
 	url, _ := s.must(t, http.MethodGet, openAPIV3, "").at("paths", name, "serverRelativeURL").(string)
 	require.NotEmpty(t, url, "no document %q", name)
 	return url
-}
-
-func TestOpenAPIIndexLeadsToEveryGroupVersion(t *testing.T) {
-	s := newServer(t)
-	for name, path := range map[string]string{
-		"api/v1":                            "/api/v1/namespaces/{namespace}/endpoints/{name}",
-		"apis/coordination.k8s.io/v1":       "/apis/coordination.k8s.io/v1/namespaces/{namespace}/leases/{name}",
-		"apis/coordination.k8s.io/v1alpha1": "/apis/coordination.k8s.io/v1alpha1/namespaces/{namespace}/leasecandidates/{name}",
-		"apis/coordination.k8s.io/v1alpha2": "/apis/coordination.k8s.io/v1alpha2/namespaces/{namespace}/leasecandidates/{name}",
-		"apis/coordination.k8s.io/v1beta1":  "/apis/coordination.k8s.io/v1beta1/namespaces/{namespace}/leasecandidates/{name}",
-		"apis/coordination.k8s.io":          "/apis/coordination.k8s.io/",
-		"api":                               "/api/",
-		"apis":                              "/apis/",
-		"version":                           "/version/",
-	} {
-		t.Run(name, func(t *testing.T) {
-			link := s.link(t, name)
-			assert.True(t, strings.HasPrefix(link, openAPIV3+"/"+name+"?hash="), link)
-			assert.NotNil(t, s.must(t, http.MethodGet, link, "").at("paths", path))
-		})
-	}
 }
 
 // kubectl validates on the server only if it finds this parameter on the patch of the kind.
@@ -171,61 +145,6 @@ func TestOpenAPIIndexIsPlainTextWithoutATag(t *testing.T) {
 			assert.Equal(t, "text/plain; charset=utf-8", a.Header.Get("Content-Type"))
 		})
 	}
-}
-
-func TestOpenAPITagsAreTheSameForBothForms(t *testing.T) {
-	s := newServer(t)
-	asJSON := s.do(t, http.MethodGet, openAPIV2, "")
-	asProtobuf := s.do(t, http.MethodGet, openAPIV2, "", "Accept", askProtobufV2)
-	assert.Equal(t, asJSON.Header.Get("Etag"), asProtobuf.Header.Get("Etag"))
-	assert.NotEqual(t, asJSON.Body, asProtobuf.Body)
-}
-
-func TestOpenAPIOfUnknownVersionsIsNotFound(t *testing.T) {
-	s := newServer(t)
-	for _, name := range []string{
-		"", "/", "v1", "api/v2", "api/v1/", "apis/apps", "apis/apps/v1", "apis/coordination.k8s.io/", "apis/coordination.k8s.io/v9", "./api/v1", "a//b", "x?hash=1",
-	} {
-		for _, method := range []string{"GET", "POST", "HEAD"} {
-			a := s.do(t, method, openAPIV3+"/"+name, "", "Accept", "text/html")
-			assert.Equal(t, http.StatusNotFound, a.Code, name)
-			assert.Empty(t, a.Body, name)
-			assert.NotContains(t, a.Header, "Content-Type", name)
-			assert.NotContains(t, a.Header, "X-Content-Type-Options", name)
-		}
-	}
-	for _, path := range []string{"/openapi", "/openapi/", "/openapi/v1", "/openapi/v2/", "/openapi/v2/x"} {
-		a := s.do(t, http.MethodGet, path, "")
-		assert.Equal(t, http.StatusNotFound, a.Code, path)
-		assert.Equal(t, "404 page not found\n", a.Body, path)
-	}
-}
-
-func TestOpenAPITakesATimeout(t *testing.T) {
-	s := newServer(t)
-	assert.Equal(t, http.StatusBadRequest, s.do(t, http.MethodGet, openAPIV3+"/apis/unknown?timeout=abc", "").Code)
-	for _, target := range []string{openAPIV2, openAPIV3, openAPIV3 + "/api/v1"} {
-		assert.Equal(t, http.StatusOK, s.do(t, http.MethodGet, target+"?timeout=32s", "").Code)
-		assertStatus(t, s.do(t, http.MethodGet, target+"?timeout=abc", ""), 400, "BadRequest",
-			`invalid timeout specified in the request URL - time: invalid duration "abc"`)
-	}
-}
-
-type shipFlag struct {
-	meta.TypeMeta   `json:",inline"`
-	meta.ObjectMeta `json:"metadata" protobuf:"1"`
-	Raised          bool `json:"raised,omitempty" protobuf:"2"`
-}
-
-func TestOpenAPIDescribesKindsOfUsers(t *testing.T) {
-	k := store.MustKind(kind.Descriptor[*shipFlag]{Resource: kind.Resource{Group: "ships.example.com", Kind: "Flag", Plural: "flags"}, Versions: []kind.Version[*shipFlag]{{Name: "v1"}}})
-	s := newServerWith(t, store.Options{}, httpapi.Options{Kinds: []kind.Kind{k}})
-	const name = "com.example.ships.v1.Flag"
-	v3 := s.must(t, http.MethodGet, s.link(t, "apis/ships.example.com/v1"), "")
-	assert.Equal(t, "boolean", v3.at("components", "schemas", name, "properties", "raised", "type"))
-	v2 := s.must(t, http.MethodGet, openAPIV2, "")
-	assert.Equal(t, "boolean", v2.at("definitions", name, "properties", "raised", "type"))
-	assert.NotNil(t, v2.at("paths", "/apis/ships.example.com/v1/flags"))
 }
 
 func TestRangeThatIsNotThereKeepsCacheControl(t *testing.T) {

@@ -11,6 +11,7 @@ import (
 	kjson "sigs.k8s.io/json"
 
 	"github.com/kubecoord/kubecoord/internal/codec"
+	"github.com/kubecoord/kubecoord/internal/kinds"
 	"github.com/kubecoord/kubecoord/internal/patch"
 	"github.com/kubecoord/kubecoord/internal/registry"
 	"github.com/kubecoord/kubecoord/internal/yaml"
@@ -63,7 +64,7 @@ func (c *call) patch() error {
 		return err
 	}
 	opts, force := c.writeOptions(), c.optionalBool("force")
-	if err := opts.ValidatePatch(t == registry.ApplyPatch, force); err != nil {
+	if err := kinds.ValidatePatchOptions(opts, t == registry.ApplyPatch, force); err != nil {
 		return err
 	}
 	change, err := c.patchChange(t, data, validation(opts.FieldValidation), force != nil && *force)

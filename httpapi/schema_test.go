@@ -166,37 +166,6 @@ func TestApplyByTwoManagersToAKindWithASchema(t *testing.T) {
 	}
 }
 
-func TestUpdateOfAKindWithASchema(t *testing.T) {
-	s := newGearServer(t, false)
-	s.must(t, "POST", gears+"?fieldManager=m", aGear("a", `{"ports":[{"port":1}],"tags":["a"]}`))
-	a := s.do(t, "PATCH", gears+"/a?fieldManager=n", `{"spec":{"tags":["a","b"],"size":null,"bogus":1}}`, "Content-Type", merge)
-	require.Equal(t, 200, a.Code, a.Body)
-	assert.Equal(t, `{"ports":[{"port":1,"protocol":"TCP"}],"size":1,"tags":["a","b"]}`, part(t, a.tree(t), "spec"))
-	assert.Equal(t, []string{`299 - "unknown field \"spec.bogus\""`}, a.Header.Values("Warning"))
-	assert.Equal(t, `{"f:spec":{"f:tags":{"v:\"b\"":{}}}}`, fieldsOf(t, a.tree(t), "n"))
-	assert.Equal(t, `{"f:spec":{".":{},"f:ports":{".":{},"k:{\"port\":1,\"protocol\":\"TCP\"}":{".":{},"f:port":{},"f:protocol":{}}},"f:size":{},"f:tags":{".":{},"v:\"a\"":{}}}}`,
-		fieldsOf(t, a.tree(t), "m"))
-	a = s.do(t, "PATCH", gears+"/a", `{}`, "Content-Type", strategic)
-	assert.Equal(t, 415, a.Code)
-	a = s.do(t, "PATCH", gears+"/a/status?fieldManager=c", `{"spec":{"size":7},"status":{"ready":true,"x":1}}`, "Content-Type", merge)
-	require.Equal(t, 200, a.Code, a.Body)
-	assert.Equal(t, `{"ready":true}`, part(t, a.tree(t), "status"))
-	assert.Equal(t, `{"f:status":{".":{},"f:ready":{}}}`, fieldsOf(t, a.tree(t), "c"))
-	st := s.watch(t, gears+"?watch=true&resourceVersion=1001")
-	st.wants("MODIFIED a", "MODIFIED a")
-}
-
-func TestNativeKindWithASchema(t *testing.T) {
-	s := newGearServer(t, true)
-	const spec = `{"tags":["a"],"ports":[{"protocol":"TCP","port":1},{"port":2}],"size":2}`
-	a := s.do(t, "POST", gears+"?fieldManager=m", `{"kind":"Gear","metadata":{"name":"a"},"status":{"ready":true},"spec":`+spec+`}`)
-	require.Equal(t, 201, a.Code, "the body of a built-in kind need not name its version: %s", a.Body)
-	assert.Equal(t, `{"ports":[{"port":1,"protocol":"TCP"},{"port":2,"protocol":"TCP"}],"size":2,"tags":["a"]}`, part(t, a.tree(t), "spec"))
-	assert.Nil(t, a.tree(t).at("metadata", "generation"))
-	a = s.do(t, "PATCH", gears+"/a?fieldValidation=Strict", `{"spec":{"bogus":{"x":1}}}`, "Content-Type", merge)
-	assert.Equal(t, 422, a.Code, a.Body)
-}
-
 func TestSchemasThatCannotBeServed(t *testing.T) {
 	loop := object()
 	loop.Properties = []schema.Property{property("self", loop)}

@@ -90,7 +90,7 @@ func (a *API) serveDefined(ctx context.Context) {
 			continue
 		}
 		for _, it := range list.Items {
-			if defined, err := k.Defined(it.Stored()); err == nil && !kinds.BuiltInGroup(served, defined.Info().Group) {
+			if defined, err := k.Defined(it.Stored()); err == nil && !kind.BuiltInGroup(served, defined.Info().Group) {
 				all = append(all, defined)
 			}
 		}

@@ -80,24 +80,6 @@ func TestOpenAPIIndexIsReadAgainAfterAChange(t *testing.T) {
 	assert.Contains(t, after.Body, "apis/example.com/v1")
 }
 
-func TestRemovedKindTakesItsObjectsAlong(t *testing.T) {
-	s, ctx, kind := newServer(t), t.Context(), widgetKind(t, nil)
-	require.NoError(t, s.api.AddKinds(ctx, kind))
-	s.must(t, "POST", widgets, `{"apiVersion":"example.com/v1","kind":"Widget","metadata":{"name":"kept","finalizers":["example.com/x"]}}`)
-	s.must(t, "POST", widgets, widgetNamed("b"))
-	w := s.watch(t, widgets+"?watch=true")
-	w.wants("ADDED b", "ADDED kept")
-	require.NoError(t, s.api.RemoveKinds(ctx, httpapi.RemoveOptions{Objects: true}, kind))
-	w.wants("DELETED b", "DELETED kept")
-	_, err := w.next()
-	assert.Equal(t, io.EOF, err)
-
-	again := widgetKind(t, nil) // as after a CustomResourceDefinition was created again
-	require.NoError(t, s.api.AddKinds(ctx, again))
-	assert.Empty(t, s.must(t, "GET", widgets, "")["items"])
-	s.must(t, "POST", widgets, widgetNamed("a"))
-}
-
 func TestTwoKindsOfOneNameChangeNothing(t *testing.T) {
 	s, ctx := newServer(t), t.Context()
 	require.NoError(t, s.api.AddKinds(ctx, widgetKind(t, nil)))
@@ -170,23 +152,6 @@ func TestReplacedKindKeepsItsObjects(t *testing.T) {
 	s.must(t, "DELETE", widgets+"/a", "")
 	w.wants("DELETED a")
 	assert.EqualValues(t, 1, s.st.Len(lease.Kind()))
-}
-
-// A fork has the kinds of its parent at the fork, and then its own.
-func TestForkHasKindsOfItsOwn(t *testing.T) {
-	s, ctx, kind := newServer(t), t.Context(), widgetKind(t, nil)
-	require.NoError(t, s.api.AddKinds(ctx, kind))
-	s.must(t, "POST", widgets, widgetNamed("a"))
-	st, err := s.st.Fork()
-	require.NoError(t, err)
-	f := &server{st, s.api.Fork(st, httpapi.Options{})}
-	defer st.Close()
-	defer f.api.Close()
-	require.NoError(t, s.api.RemoveKinds(ctx, httpapi.RemoveOptions{Objects: true}, kind))
-	assert.Equal(t, 200, f.do(t, "GET", widgets+"/a", "").Code)
-	require.NoError(t, f.api.ReplaceKind(ctx, kind, widgetKind(t, nil)))
-	assert.Equal(t, 200, f.do(t, "GET", widgets+"/a", "").Code)
-	assert.Equal(t, 404, s.do(t, "GET", widgets+"/a", "").Code)
 }
 
 // Requests in flight see one state or the other: an answer is never a mixture, and no write is lost.

@@ -100,38 +100,6 @@ func TestEveryMethodOfTheStatusWritesOnlyTheStatus(t *testing.T) {
 	assert.EqualValues(t, 2, got.at("metadata", "generation"))
 }
 
-func TestManagersOfAStatusNameTheSubresource(t *testing.T) {
-	s := newEngineServer(t)
-	s.must(t, "POST", engines, `{"apiVersion":"example.com/v1","kind":"Engine","metadata":{"name":"a"},"spec":{"speed":1}}`)
-	apply := func(path, manager, fields string) answer {
-		return s.do(t, "PATCH", path+"?fieldManager="+manager,
-			`{"apiVersion":"example.com/v1","kind":"Engine","metadata":{"name":"a"},`+fields+`}`, "Content-Type", applying)
-	}
-	require.Equal(t, http.StatusOK, apply(engines+"/a/status", "m", `"spec":{"speed":8},"status":{"turns":1}`).Code)
-	assertStatus(t, apply(engines+"/a/status", "n", `"status":{"turns":2}`), http.StatusConflict, "Conflict",
-		`Apply failed with 1 conflict: conflict with "m" with subresource "status": .status.turns`)
-	require.Equal(t, http.StatusOK, apply(engines+"/a", "n", `"status":{"turns":2}`).Code, "there it is not asked for")
-	managers := s.must(t, "GET", engines+"/a", "").at("metadata", "managedFields").([]any)
-	require.Len(t, managers, 2, "who owns nothing is not told of")
-	m := tree(managers[0].(map[string]any))
-	assert.Equal(t, "status", m["subresource"])
-	assert.Equal(t, map[string]any{"f:status": map[string]any{"f:turns": map[string]any{}}}, m["fieldsV1"])
-
-	// It cannot be forgotten through the status, and is no part of what that changes.
-	s.must(t, "PATCH", engines+"/a/status", `{"metadata":{"managedFields":[{}]}}`, "Content-Type", merge)
-	assert.Equal(t, managers, s.must(t, "GET", engines+"/a", "").at("metadata", "managedFields"))
-}
-
-func TestStatusIsServedInAllVersions(t *testing.T) {
-	s := newEngineServer(t)
-	s.must(t, "POST", enginesV2, `{"apiVersion":"example.com/v2","kind":"Engine","metadata":{"name":"a"},"spec":{"rate":1},"status":{"rounds":4}}`)
-	got := s.must(t, "PATCH", enginesV2+"/a/status", `{"spec":{"rate":7},"status":{"rounds":3}}`, "Content-Type", merge)
-	assert.EqualValues(t, 3, got.at("status", "rounds"))
-	assert.EqualValues(t, 1, got.at("spec", "rate"))
-	assert.EqualValues(t, 3, s.must(t, "GET", engines+"/a/status", "").at("status", "turns"))
-	assert.EqualValues(t, 2, s.must(t, "PATCH", enginesV2+"/a", `{"spec":{"rate":7}}`, "Content-Type", merge).at("metadata", "generation"))
-}
-
 func TestInvalidRequestsForAStatus(t *testing.T) {
 	kinds := []kind.Kind{newEngineKind(), store.MustKind(kind.Descriptor[*widget]{
 		Resource: kind.Resource{Group: "example.com", Kind: "Widget", Plural: "widgets"},
@@ -202,13 +170,6 @@ func TestStatusIsDiscovered(t *testing.T) {
 		assert.Equal(t, http.StatusOK, a.Code)
 		assert.Contains(t, a.Body, "patchExampleComV2NamespacedEngineStatus")
 	}
-}
-
-func TestStatusIsShownAsATable(t *testing.T) {
-	s := newEngineServer(t)
-	s.must(t, "POST", engines, `{"apiVersion":"example.com/v1","kind":"Engine","metadata":{"name":"a"}}`)
-	table := s.must(t, "GET", engines+"/a/status", "", "Accept", typeJSON+asTable)
-	assert.Equal(t, "a", table.at("rows", 0, "cells", 0))
 }
 
 func TestAuthorizersGetTheSubresource(t *testing.T) {

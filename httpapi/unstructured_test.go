@@ -113,17 +113,6 @@ func TestBodiesOfUnstructuredObjects(t *testing.T) {
 	}
 }
 
-func TestAcceptOfAnUnstructuredObject(t *testing.T) {
-	s := newBlobServer(t)
-	s.must(t, "POST", blobs, aBlob(`"metadata":{"name":"a"}`))
-	for accept, code := range map[string]int{
-		typeJSON: 200, typeYAML: 200, typeJSON + asTable: 200, typeProtobuf + asPartial: 200,
-		typeJSON + ";as=Foo;v=v1;g=g": 406, typeProtobuf: 406,
-	} {
-		assert.Equal(t, code, s.do(t, "GET", blobs+"/a", "", "Accept", accept).Code, accept)
-	}
-}
-
 func TestPatchesOfUnstructuredObjects(t *testing.T) {
 	s := newBlobServer(t)
 	s.must(t, "POST", blobs, aBlob(`"metadata":{"name":"a"},"spec":{"l":[1],"m":{"k":1}}`))
@@ -170,33 +159,6 @@ func TestPatchesOfUnstructuredObjects(t *testing.T) {
 	}
 }
 
-func TestOnlyAnEmptyEntryResetsManagersOfUnstructuredObjects(t *testing.T) {
-	s := newBlobServer(t)
-	s.must(t, "POST", blobs, aBlob(`"metadata":{"name":"a"},"spec":1`))
-	got := s.must(t, "PATCH", blobs+"/a", `{"metadata":{"managedFields":[]}}`, "Content-Type", merge)
-	assert.Len(t, got.at("metadata", "managedFields"), 1)
-	got = s.must(t, "PATCH", blobs+"/a", `{"metadata":{"managedFields":[{}]}}`, "Content-Type", merge)
-	assert.Nil(t, got.at("metadata", "managedFields"))
-}
-
-func TestUnstructuredObjectsHaveNoProtobuf(t *testing.T) {
-	s := newBlobServer(t)
-	s.must(t, "POST", blobs, aBlob(`"metadata":{"name":"a"}`))
-	for _, path := range []string{blobs + "/a", blobs, blobs + "?watch=true", blobs + "/a/status"} {
-		a := s.do(t, "GET", path, "", "Accept", typeProtobuf)
-		assert.Equal(t, 406, a.Code, path)
-		assert.Contains(t, a.Body, "only the following media types are accepted: application/json, application/yaml, application/vnd.kubernetes.protobuf")
-		assert.Equal(t, typeProtobuf, a.Header.Get("Content-Type"), "a Status is")
-	}
-	assert.Equal(t, typeJSON, s.do(t, "GET", blobs+"/a", "", "Accept", typeProtobuf+","+typeJSON).Header.Get("Content-Type"))
-	assert.Equal(t, typeJSON, s.do(t, "GET", blobs, "", "Accept", typeProtobuf+", "+typeJSON).Header.Get("Content-Type"))
-	partial := s.do(t, "GET", blobs+"/a", "", "Accept", typeProtobuf+";as=PartialObjectMetadata;g=meta.k8s.io;v=v1")
-	assert.Equal(t, 200, partial.Code, "and so is metadata alone")
-	assert.Equal(t, typeProtobuf, partial.Header.Get("Content-Type"))
-	table := s.must(t, "GET", blobs+"?labelSelector=none", "", "Accept", typeJSON+asTable)
-	assert.Equal(t, []any{}, table["rows"])
-}
-
 func TestOpenAPIOfUnstructuredObjects(t *testing.T) {
 	s := newBlobServer(t)
 	v3 := s.must(t, "GET", "/openapi/v3/apis/example.com/v1", "")
@@ -212,24 +174,6 @@ func TestOpenAPIOfUnstructuredObjects(t *testing.T) {
 	}, v2.at("definitions", "com.example.v1.Blob"))
 	assert.Equal(t, []any{"application/json", "application/yaml"}, v2.at("paths", blobsPath, "get", "produces"))
 	assert.Equal(t, 200, s.do(t, "GET", "/openapi/v3/apis/example.com/v1", "", "Accept", "application/com.github.proto-openapi.spec.v3@v1.0+protobuf").Code)
-}
-
-func TestOpenAPIDescribesEachKindOfOneGoType(t *testing.T) {
-	var kinds []kind.Kind
-	for _, name := range []string{"Blob", "Glob"} {
-		kinds = append(kinds, store.MustKind(kind.Descriptor[*store.Unstructured]{
-			Resource: kind.Resource{Group: "example.com", Kind: name},
-			Versions: []kind.Version[*store.Unstructured]{{Name: "v1"}},
-		}))
-	}
-	s := newServerWith(t, store.Options{}, httpapi.Options{Kinds: kinds})
-	for _, name := range []string{"Blob", "Glob"} {
-		want := []any{map[string]any{"group": "example.com", "kind": name, "version": "v1"}}
-		v3 := s.must(t, "GET", "/openapi/v3/apis/example.com/v1", "")
-		assert.Equal(t, want, v3.at("components", "schemas", "com.example.v1."+name, "x-kubernetes-group-version-kind"))
-		v2 := s.must(t, "GET", "/openapi/v2", "")
-		assert.Equal(t, want, v2.at("definitions", "com.example.v1."+name, "x-kubernetes-group-version-kind"))
-	}
 }
 
 const blobsPath = "/apis/example.com/v1/namespaces/{namespace}/blobs"

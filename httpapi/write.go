@@ -39,7 +39,7 @@ func (c *call) readNew() (o kinds.Object, opts kinds.WriteOptions, err error) {
 		return nil, opts, err
 	}
 	opts = c.writeOptions()
-	if err := opts.Validate("CreateOptions"); err != nil {
+	if err := kinds.ValidateWriteOptions(opts, "CreateOptions"); err != nil {
 		return nil, opts, err
 	}
 	var like kinds.Object
@@ -61,22 +61,22 @@ func (c *call) update() error {
 		return err
 	}
 	opts := c.writeOptions()
-	if err := opts.Validate("UpdateOptions"); err != nil {
+	if err := kinds.ValidateWriteOptions(opts, "UpdateOptions"); err != nil {
 		return err
 	}
 	f, err := c.objectFormat()
 	if err != nil {
 		return err
 	}
-	var live kinds.Object
+	req := c.request(opts)
 	if c.endpoint.Kind == c.resource().Kind {
-		live = c.resource().Peek(c.namespace, c.name).Stored()
+		req.Found = c.resource().Peek(c.namespace, c.name)
 	}
-	o, err := c.served.scheme.DecodeBody(c.context(), c.endpoint.Target, data, f, validation(opts.FieldValidation), live, c.warn)
+	o, err := c.served.scheme.DecodeBody(c.context(), c.endpoint.Target, data, f, validation(opts.FieldValidation), req.Found.Stored(), req.Warn)
 	if err != nil {
 		return err
 	}
-	m, req := o.GetObjectMeta(), c.request(opts)
+	m := o.GetObjectMeta()
 	req.UID = m.UID
 	if err := c.resource().MatchNames(m, req); err != nil {
 		return err
@@ -84,7 +84,9 @@ func (c *call) update() error {
 	if err := c.checkNames(); err != nil {
 		return err
 	}
-	return c.writeUpdate(req, registry.ReplaceWith(c.endpoint.Kind, o))
+	b := c.buffers()
+	b.sent = registry.SentBy(c.endpoint.Kind, o)
+	return c.writeUpdate(req, &b.sent)
 }
 
 // writeUpdate makes a change, and answers with the object or the body of the subresource.

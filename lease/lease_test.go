@@ -8,7 +8,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/kubecoord/kubecoord/internal/kinds"
-	"github.com/kubecoord/kubecoord/internal/registry"
 	"github.com/kubecoord/kubecoord/store"
 	"github.com/kubecoord/kubecoord/store/meta"
 )
@@ -36,8 +35,6 @@ func TestExpired(t *testing.T) {
 	}
 }
 
-func TestKindReturnsTheSamePointer(t *testing.T) { assert.Same(t, Kind(), Kind()) }
-
 // As in discovery, OpenAPI and the keys of a real server.
 func TestKindIsThatOfARealServer(t *testing.T) {
 	info, all := Kind().Info(), kinds.Of(Kind()).Columns(0)
@@ -56,33 +53,6 @@ func TestKindIsThatOfARealServer(t *testing.T) {
 	assert.Equal(t, []string{"Holder", "string", "Identity of the holder, empty where there is none."}, columns)
 }
 
-func TestHolderColumn(t *testing.T) {
-	r := registry.New(registry.Options{}).Resource(kinds.Of(Kind()))
-	assert.Equal(t, "Holder", r.Columns(0)[1].Name)
-	for name, holder := range map[string]*string{"": nil, "a": new("a")} {
-		l := &Lease{ObjectMeta: meta.ObjectMeta{Namespace: "ns", GenerateName: "l-"}, Spec: LeaseSpec{HolderIdentity: holder}}
-		it, err := r.Create(t.Context(), l, registry.Request{Namespace: "ns"})
-		require.NoError(t, err)
-		cells, err := it.Cells(t.Context(), 0, time.Time{})
-		require.NoError(t, err)
-		assert.Equal(t, name, cells[1])
-	}
-}
-
-func TestStoredLeaseKeepsAllFields(t *testing.T) {
-	leases := In(store.New(store.Options{}))
-	at := new(meta.NewMicroTime(time.Date(2026, 1, 2, 3, 4, 5, 6000, time.UTC)))
-	spec := LeaseSpec{
-		HolderIdentity: new(""), LeaseDurationSeconds: new(int32(1)), AcquireTime: at, RenewTime: at,
-		LeaseTransitions: new(int32(0)), Strategy: new(OldestEmulationVersion), PreferredHolder: new("b"),
-	}
-	_, err := leases.Create(t.Context(), &Lease{ObjectMeta: meta.ObjectMeta{Namespace: "ns", Name: "l"}, Spec: spec}, store.CreateOptions{})
-	require.NoError(t, err)
-	got, err := leases.Get(t.Context(), "ns", "l")
-	require.NoError(t, err)
-	assert.Equal(t, spec, got.Spec)
-}
-
 func TestStaleUpdateIsAConflict(t *testing.T) {
 	leases := In(store.New(store.Options{}))
 	first, err := leases.Create(t.Context(), &Lease{ObjectMeta: meta.ObjectMeta{Namespace: "ns", Name: "l"}}, store.CreateOptions{})
@@ -97,11 +67,4 @@ func TestStaleUpdateIsAConflict(t *testing.T) {
 	second.ResourceVersion = ""
 	_, err = leases.Update(t.Context(), &second, store.UpdateOptions{})
 	require.ErrorIs(t, err, store.ErrInvalid)
-}
-
-func TestUpdateOfAMissingLeaseCreatesIt(t *testing.T) {
-	leases := In(store.New(store.Options{}))
-	l, err := leases.Update(t.Context(), &Lease{ObjectMeta: meta.ObjectMeta{Namespace: "ns", Name: "l"}}, store.UpdateOptions{})
-	require.NoError(t, err)
-	assert.NotEmpty(t, l.UID)
 }

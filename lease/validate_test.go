@@ -1,15 +1,11 @@
 package lease
 
 import (
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
-	"github.com/stretchr/testify/require"
 
-	"github.com/kubecoord/kubecoord/store"
 	"github.com/kubecoord/kubecoord/store/field"
-	"github.com/kubecoord/kubecoord/store/meta"
 )
 
 const subdomainRule = "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')"
@@ -68,27 +64,6 @@ func TestValidate(t *testing.T) {
 			assert.Equal(t, row.want, texts(validate(&Lease{Spec: row.spec}, &Lease{})), "an update has the same rules")
 		})
 	}
-}
-
-func TestStatusNamesEachCause(t *testing.T) {
-	leases := In(store.New(store.Options{}))
-	_, err := leases.Create(t.Context(), &Lease{
-		ObjectMeta: meta.ObjectMeta{Namespace: "ns", Name: "v"},
-		Spec:       LeaseSpec{LeaseDurationSeconds: new(int32(0)), LeaseTransitions: new(int32(-1))},
-	}, store.CreateOptions{})
-	require.ErrorIs(t, err, store.ErrInvalid)
-	assert.EqualError(t, err, `Lease.coordination.k8s.io "v" is invalid: [spec.leaseDurationSeconds: Invalid value: 0: must be greater than 0, spec.leaseTransitions: Invalid value: -1: must be greater than or equal to 0]`)
-}
-
-func TestNameIsASubdomain(t *testing.T) {
-	leases := In(store.New(store.Options{}))
-	create := func(name string) error {
-		_, err := leases.Create(t.Context(), &Lease{ObjectMeta: meta.ObjectMeta{Namespace: "ns", Name: name}}, store.CreateOptions{})
-		return err
-	}
-	assert.NoError(t, create("a.b-c"))
-	assert.EqualError(t, create("A"), `Lease.coordination.k8s.io "A" is invalid: metadata.name: Invalid value: "A": `+subdomainRule)
-	assert.ErrorContains(t, create(strings.Repeat("a", 254)), "must be no more than 253 characters")
 }
 
 func TestValidLeaseCostsNoAllocation(t *testing.T) {

@@ -67,17 +67,6 @@ func TestFieldsMatch(t *testing.T) {
 	}
 }
 
-func TestFieldsAreReadOnce(t *testing.T) {
-	fields, err := selector.ParseFields("a=x,a.b=x,a!=y,a.b!=y")
-	require.NoError(t, err)
-	var read []string
-	assert.True(t, fields.Matches(func(field string) string {
-		read = append(read, field)
-		return "x"
-	}))
-	assert.Equal(t, []string{"a", "a.b"}, read)
-}
-
 func TestFieldsCheckNamesTheKnownFields(t *testing.T) {
 	tests := []struct {
 		name, in string
@@ -102,27 +91,6 @@ func TestFieldsCheckNamesTheKnownFields(t *testing.T) {
 				assert.EqualError(t, err, test.want)
 			}
 		})
-	}
-}
-
-func TestFieldsExact(t *testing.T) {
-	tests := []struct {
-		in, field, value string
-		ok               bool
-	}{
-		{"", "a", "", false},
-		{"a=x", "a", "x", true},
-		{"a=", "a", "", true},
-		{"a!=x", "a", "", false},
-		{"a!=y,a=x", "a", "x", true},
-		{"b=x", "a", "", false},
-	}
-	for _, test := range tests {
-		fields, err := selector.ParseFields(test.in)
-		require.NoError(t, err)
-		value, ok := fields.Exact(test.field)
-		assert.Equal(t, test.value, value, test.in)
-		assert.Equal(t, test.ok, ok, test.in)
 	}
 }
 

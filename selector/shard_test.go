@@ -77,35 +77,6 @@ func TestParseShardsRefusesWithTheTextOfTheServer(t *testing.T) {
 	}
 }
 
-func TestParseShardsAcceptsTheSyntaxOfTheServer(t *testing.T) {
-	tests := []struct{ name, in, text string }{
-		{"nothing", "", ""},
-		{"one range", lower, lower},
-		{"the highest end", upper, upper},
-		{"two ranges", upper + "||" + lower, upper + " || " + lower},
-		{"no blanks", "shardRange(object.metadata.uid,'0x0000000000000000','0x8000000000000000')", lower},
-		{"many blanks", "\n shardRange ( object . metadata . uid ,\t'0x0000000000000000' , '0x8000000000000000' ) \u3000", lower},
-		{"double quotes", `shardRange(object.metadata.uid, "0x0000000000000000", "0x8000000000000000")`, lower},
-		{"other quotes", `shardRange(object.metadata.uid, '''0x0000000000000000''', r"0x8000000000000000")`, lower},
-		{"escapes", `shardRange(object.metadata.uid, '\x30x\0600000000\u00300000\U0000003000', '0x8000000000000000')`, lower},
-		{"quoted field", "shardRange(object.`metadata`.`uid`, '0x0000000000000000', '0x8000000000000000')", lower},
-		{"parentheses", "((" + lower + ") || (" + upper + " || (" + lower + ")))", lower + " || " + upper + " || " + lower},
-		{"a receiver is ignored", "a.b." + lower, lower},
-		{"two negations cancel out", "!!" + lower, lower},
-		{"comment", lower + " // || foo\n || " + upper + " // end", lower + " || " + upper},
-		{"namespace", "shardRange(object.metadata.namespace, '0x0000000000000000', '0x8000000000000000')", "shardRange(object.metadata.namespace, '0x0000000000000000', '0x8000000000000000')"},
-	}
-	for _, test := range tests {
-		t.Run(test.name, func(t *testing.T) {
-			shards, warnings, err := selector.ParseShards(test.in)
-			require.NoError(t, err)
-			assert.Nil(t, warnings)
-			assert.Equal(t, test.text, shards.String())
-			assert.Equal(t, test.text == "", shards.Empty())
-		})
-	}
-}
-
 func TestShortBoundsAreFilledUpWithAWarning(t *testing.T) {
 	shards, warnings, err := selector.ParseShards("shardRange(object.metadata.uid, '0x0', '0x8000') || shardRange(object.metadata.uid, '0x8000', '0x10000000000000000')")
 	require.NoError(t, err)

@@ -204,7 +204,7 @@ func (c *Collection[T]) Apply(ctx context.Context, config *T, opts ApplyOptions)
 	req := c.request(opts.DryRun, opts.FieldManager)
 	req.Namespace, req.Name, req.UID = c.namespace(m), m.Name, m.UID
 	if opts.FieldManager == "" {
-		return nil, cmp.Or(c.check(req, "PatchOptions"), kinds.WriteOptions{}.ValidatePatch(true, nil))
+		return nil, cmp.Or(c.check(req, "PatchOptions"), kinds.ValidatePatchOptions(kinds.WriteOptions{}, true, nil))
 	}
 	return c.update(ctx, req, "PatchOptions", registry.Apply{Config: c.r.Configuration(o), Force: opts.Force})
 }

@@ -40,47 +40,6 @@ func TestListSelects(t *testing.T) {
 	}
 }
 
-func TestListIsTurnedPageByPage(t *testing.T) {
-	leases := lease.In(newStore(t))
-	createAll(t, leases, "a/x", "a/y", "b/x")
-	first := mustList(t, leases, store.ListOptions{Limit: 2})
-	assert.Equal(t, []string{"a/x", "a/y"}, paths(first.Items))
-	assert.Equal(t, "1003", first.ResourceVersion)
-	assert.NotEmpty(t, first.Continue)
-	assert.Equal(t, new(int64(1)), first.RemainingItemCount)
-	*first.RemainingItemCount = 7 // the caller's own
-	assert.Equal(t, new(int64(1)), mustList(t, leases, store.ListOptions{Limit: 2}).RemainingItemCount)
-	createAll(t, leases, "b/y")
-
-	last := mustList(t, leases, store.ListOptions{Limit: 2, Continue: first.Continue})
-	assert.Equal(t, []string{"b/x"}, paths(last.Items))
-	assert.Equal(t, "1003", last.ResourceVersion)
-	assert.Empty(t, last.Continue)
-	assert.Nil(t, last.RemainingItemCount)
-}
-
-func TestListThatIsRefusedIsNil(t *testing.T) {
-	leases := lease.In(newStore(t))
-	list, err := leases.List(t.Context(), store.ListOptions{LabelSelector: ","})
-	require.ErrorIs(t, err, store.ErrBadRequest)
-	assert.Nil(t, list)
-	list, err = leases.DeleteCollection(t.Context(), store.DeleteOptions{}, store.ListOptions{LabelSelector: ","})
-	require.ErrorIs(t, err, store.ErrBadRequest)
-	assert.Nil(t, list)
-}
-
-func TestDeleteCollectionReturnsTheObjectsAsTheyWere(t *testing.T) {
-	st := newStore(t)
-	leases := lease.In(st)
-	createAll(t, leases, "a/x", "a/y", "b/x")
-	list, err := leases.DeleteCollection(t.Context(), store.DeleteOptions{}, store.ListOptions{Namespace: "a"})
-	require.NoError(t, err)
-	assert.Equal(t, []string{"a/x", "a/y"}, paths(list.Items))
-	assert.Equal(t, "1002", list.Items[1].ResourceVersion)
-	assert.Equal(t, "1003", list.ResourceVersion)
-	assert.Equal(t, "1005", st.ResourceVersion())
-}
-
 // pathsOf walks a sequence to its end.
 func pathsOf(t *testing.T, all iter.Seq2[*lease.Lease, error]) []string {
 	t.Helper()
@@ -121,6 +80,18 @@ func TestErrorOfAllIsItsLastElement(t *testing.T) {
 	assert.Equal(t, []error{store.ErrClosed}, errs)
 }
 
+func TestStoreHasAResourceVersionAndAClock(t *testing.T) {
+	m := clock.NewManual(epoch)
+	st := newStoreWith(t, store.Options{FirstResourceVersion: 5, Clock: m})
+	leases := lease.In(st)
+	assert.Equal(t, "5", st.ResourceVersion())
+	assert.Equal(t, "6", mustCreate(t, leases, newLease("ns/a")).ResourceVersion)
+	assert.Equal(t, "6", st.ResourceVersion())
+	m.FastForward(time.Hour)
+	assert.True(t, epoch.Add(time.Hour).Equal(st.Clock().Now()))
+	assert.Same(t, st.Clock(), leases.Clock())
+}
+
 func TestShardSelectorSelects(t *testing.T) {
 	leases := lease.In(newStore(t))
 	createAll(t, leases, "kube-system/a", "default/a")
@@ -132,16 +103,4 @@ func TestShardSelectorSelects(t *testing.T) {
 		assert.Equal(t, "ADDED default/a@1002", textOf(ev), "the first event")
 		break
 	}
-}
-
-func TestStoreHasAResourceVersionAndAClock(t *testing.T) {
-	m := clock.NewManual(epoch)
-	st := newStoreWith(t, store.Options{FirstResourceVersion: 5, Clock: m})
-	leases := lease.In(st)
-	assert.Equal(t, "5", st.ResourceVersion())
-	assert.Equal(t, "6", mustCreate(t, leases, newLease("ns/a")).ResourceVersion)
-	assert.Equal(t, "6", st.ResourceVersion())
-	m.FastForward(time.Hour)
-	assert.True(t, epoch.Add(time.Hour).Equal(st.Clock().Now()))
-	assert.Same(t, st.Clock(), leases.Clock())
 }

@@ -28,21 +28,6 @@ func expireUnder(t *testing.T, st *store.Store, between func()) {
 	st.ExpireHistory()
 }
 
-func TestFollowSendsTheStateAndThenTheChanges(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		leases := lease.In(newStore(t))
-		createAll(t, leases, "ns/a")
-		r := listen(t, leases.Follow(t.Context(), store.WatchOptions{}))
-		assert.Equal(t, []string{"ADDED ns/a@1001"}, r.take())
-		time.Sleep(24 * time.Hour)
-		assert.Empty(t, r.take(), "bookmarks are not sent")
-		mustModify(t, leases, "ns/a", holder("x"))
-		mustDelete(t, leases, "ns/a")
-		createAll(t, leases, "ns/a")
-		assert.Equal(t, []string{"MODIFIED ns/a@1002", "DELETED ns/a@1003", "ADDED ns/a@1004"}, r.take())
-	})
-}
-
 func TestFollowSendsTheDifferenceWhenHistoryIsGone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		st := newStore(t)
@@ -74,40 +59,6 @@ func TestFollowSendsTheDifferenceWhenHistoryIsGone(t *testing.T) {
 		assert.False(t, r.ended())
 		assert.Equal(t, 1, st.Watchers())
 	})
-}
-
-func TestFollowOfASelectionSendsObjectsThatEnterAndLeaveIt(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		st := newStore(t)
-		leases := lease.In(st)
-		mustCreate(t, leases, newLease("ns/leaves", label("k", "v")))
-		createAll(t, leases, "ns/comes")
-		r := listen(t, leases.Follow(t.Context(), store.WatchOptions{Namespace: "ns", LabelSelector: "k=v"}))
-		assert.Equal(t, []string{"ADDED ns/leaves@1001"}, r.take())
-		mustCreate(t, leases, newLease("ns/plug", label("k", "v")))
-		synctest.Wait()
-		mustModify(t, leases, "ns/leaves", label("k", "w"))
-		mustModify(t, leases, "ns/comes", label("k", "v"))
-		st.ExpireHistory()
-		assert.Equal(t, []string{"ADDED ns/plug@1003", "ADDED ns/comes@1005", "DELETED ns/leaves@1001"}, r.take())
-		mustModify(t, leases, "ns/comes", label("k", "w"))
-		assert.Equal(t, []string{"DELETED ns/comes@1006"}, r.take())
-	})
-}
-
-func TestFollowEndsWhenTheLoopIsLeft(t *testing.T) {
-	st := newStore(t)
-	leases := lease.In(st)
-	createAll(t, leases, "ns/a", "ns/b")
-	elements := 0
-	for ev, err := range leases.Follow(t.Context(), store.WatchOptions{}) {
-		require.NoError(t, err)
-		assert.Equal(t, "ADDED ns/a@1001", textOf(ev))
-		elements++
-		break
-	}
-	assert.Equal(t, 1, elements)
-	assert.Zero(t, st.Watchers())
 }
 
 func TestFollowIsLeftInTheMiddleOfADifference(t *testing.T) {

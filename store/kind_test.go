@@ -197,43 +197,6 @@ func TestKindHooksAreCalled(t *testing.T) {
 	assertStatus(t, err, 422, store.ErrInvalid, `Widget.example.com "b" is invalid: spec.color: Forbidden: black is for ever`)
 }
 
-func TestKindThatDoesNotCreateOnUpdateAnswersNotFound(t *testing.T) {
-	widgets := newWidgetKind().In(newStore(t))
-	_, err := widgets.Update(t.Context(), newWidget("ns/a", "red"), store.UpdateOptions{})
-	assertStatus(t, err, 404, store.ErrNotFound, `widgets.example.com "a" not found`)
-}
-
-func TestVersionHasRulesOfItsOwn(t *testing.T) {
-	st := newStore(t)
-	r := resourceOf(st, newWidgetKind())
-	v2 := &widgetV2{TypeMeta: meta.TypeMeta{Kind: "Widget"}, ObjectMeta: objectMeta("ns/a"), Spec: widgetSpecV2{"pink"}}
-	sent, err := r.FromWire(t.Context(), 1, v2)
-	require.NoError(t, err)
-	it, err := r.Create(t.Context(), sent, registry.Request{Namespace: "ns", Version: 1})
-	require.NoError(t, err, "v2 has nothing against pink")
-	assert.Equal(t, "pink", it.Wire().(*widget).Spec.Color)
-	o, err := it.WireIn(t.Context(), 1)
-	require.NoError(t, err)
-	shown := o.(*widgetV2)
-	assert.Equal(t, "pink", shown.Spec.Paint)
-	assert.Equal(t, meta.TypeMeta{Kind: "Widget", APIVersion: "example.com/v2"}, shown.TypeMeta)
-	assert.IsType(t, &widgetV2{}, r.New(1))
-}
-
-func TestKindMayNameFieldsToSelectBy(t *testing.T) {
-	widgets := newWidgetKind().In(newStore(t))
-	for name, color := range map[string]string{"a": "red", "b": "blue", "c": "red"} {
-		_, err := widgets.Create(t.Context(), newWidget("ns/"+name, color), store.CreateOptions{})
-		require.NoError(t, err)
-	}
-	list, err := widgets.List(t.Context(), store.ListOptions{FieldSelector: "spec.color=red"})
-	require.NoError(t, err)
-	require.Len(t, list.Items, 2)
-	assert.Equal(t, "c", list.Items[1].Name)
-	_, err = widgets.List(t.Context(), store.ListOptions{FieldSelector: "spec.size=1"})
-	assertStatus(t, err, 400, store.ErrBadRequest, "field label not supported: spec.size")
-}
-
 func TestKindDoesNotChangeWithItsDescriptor(t *testing.T) {
 	d := widgetDescriptor()
 	d.Table.Columns = []kind.Column[*widget]{kind.NameColumn[*widget]()}

@@ -12,7 +12,6 @@ import (
 	"github.com/kubecoord/kubecoord/lease"
 	"github.com/kubecoord/kubecoord/store"
 	"github.com/kubecoord/kubecoord/store/clock"
-	"github.com/kubecoord/kubecoord/store/meta"
 )
 
 func TestOptionsReachTheStore(t *testing.T) {
@@ -77,29 +76,6 @@ func TestDryRunsWriteNothing(t *testing.T) {
 	assert.Equal(t, "1001", st.ResourceVersion())
 }
 
-func TestFieldManagerIsRecorded(t *testing.T) {
-	leases := lease.In(newStore(t))
-	managers := func(l *lease.Lease) (out []string) {
-		for _, m := range l.ManagedFields {
-			out = append(out, m.Manager)
-		}
-		return out
-	}
-	l, err := leases.Create(t.Context(), newLease("ns/a", holder("x")), store.CreateOptions{FieldManager: "one"})
-	require.NoError(t, err)
-	assert.Equal(t, []string{"one"}, managers(l))
-	l.Spec.LeaseTransitions = new(int32(1))
-	l, err = leases.Update(t.Context(), l, store.UpdateOptions{FieldManager: "two"})
-	require.NoError(t, err)
-	assert.Equal(t, []string{"one", "two"}, managers(l))
-	l, err = leases.Modify(t.Context(), "ns", "a", func(l *lease.Lease) error {
-		l.Spec.LeaseDurationSeconds = new(int32(1))
-		return nil
-	}, store.UpdateOptions{FieldManager: "three"})
-	require.NoError(t, err)
-	assert.ElementsMatch(t, []string{"one", "two", "three"}, managers(l))
-}
-
 func TestFieldManagersThatARealServerRefuses(t *testing.T) {
 	for name, row := range map[string]struct{ manager, want string }{
 		"too long":    {strings.Repeat("m", 129), "fieldManager: Too long: may not be more than 128 bytes"},
@@ -118,48 +94,6 @@ func TestFieldManagersThatARealServerRefuses(t *testing.T) {
 			assertStatus(t, err, 422, store.ErrInvalid, `UpdateOptions.meta.k8s.io "" is invalid: `+row.want)
 			assert.Equal(t, "1001", st.ResourceVersion())
 		})
-	}
-}
-
-func TestPreconditionsOfADeletion(t *testing.T) {
-	const cannot = `Operation cannot be fulfilled on Lease.coordination.k8s.io "a": `
-	leases := lease.In(newStore(t))
-	l := mustCreate(t, leases, newLease("ns/a"))
-	_, err := leases.Delete(t.Context(), "ns", "a", store.DeleteOptions{UID: "other"})
-	assertStatus(t, err, 409, store.ErrConflict, cannot+"the UID in the precondition (other) does not match the UID in record ("+
-		string(l.UID)+"). The object might have been deleted and then recreated")
-	_, err = leases.Delete(t.Context(), "ns", "a", store.DeleteOptions{UID: l.UID, ResourceVersion: "1"})
-	assertStatus(t, err, 409, store.ErrConflict, cannot+"the ResourceVersion in the precondition (1) does not match the ResourceVersion in record (1001). "+
-		"The object might have been modified")
-	_, err = leases.DeleteCollection(t.Context(), store.DeleteOptions{ResourceVersion: "1"}, store.ListOptions{})
-	require.ErrorIs(t, err, store.ErrConflict)
-	assert.Equal(t, l, mustGet(t, leases, "ns/a"))
-
-	for _, opts := range []store.DeleteOptions{{UID: l.UID, ResourceVersion: l.ResourceVersion}, {UID: l.UID}, {ResourceVersion: l.ResourceVersion}} {
-		opts.DryRun = true
-		_, err = leases.Delete(t.Context(), "ns", "a", opts)
-		require.NoError(t, err)
-	}
-}
-
-func TestPropagationPolicyOfADeletion(t *testing.T) {
-	for policy, want := range map[meta.DeletionPropagation][]string{
-		"":                                {"a/f"},
-		meta.DeletePropagationBackground:  {"a/f"},
-		meta.DeletePropagationOrphan:      {"a/f", "orphan"},
-		meta.DeletePropagationForeground:  {"a/f", "foregroundDeletion"},
-		meta.DeletionPropagation("Other"): nil,
-	} {
-		leases := lease.In(newStore(t))
-		mustCreate(t, leases, newLease("ns/a", finalizers("a/f")))
-		l, err := leases.Delete(t.Context(), "ns", "a", store.DeleteOptions{PropagationPolicy: policy})
-		if want == nil {
-			assertStatus(t, err, 422, store.ErrInvalid, `DeleteOptions.meta.k8s.io "" is invalid: `+
-				`propagationPolicy: Unsupported value: "Other": supported values: "Foreground", "Background", "Orphan", "nil"`)
-			continue
-		}
-		require.NoError(t, err)
-		assert.Equal(t, want, l.Finalizers)
 	}
 }
 
@@ -224,4 +158,25 @@ func TestModifyWritesNothingIfItsContextEndsMeanwhile(t *testing.T) {
 	}, store.UpdateOptions{})
 	assert.Equal(t, context.Canceled, err)
 	assert.Nil(t, mustGet(t, leases, "ns/a").Spec.HolderIdentity)
+}
+
+func TestPreconditionsOfADeletion(t *testing.T) {
+	const cannot = `Operation cannot be fulfilled on Lease.coordination.k8s.io "a": `
+	leases := lease.In(newStore(t))
+	l := mustCreate(t, leases, newLease("ns/a"))
+	_, err := leases.Delete(t.Context(), "ns", "a", store.DeleteOptions{UID: "other"})
+	assertStatus(t, err, 409, store.ErrConflict, cannot+"the UID in the precondition (other) does not match the UID in record ("+
+		string(l.UID)+"). The object might have been deleted and then recreated")
+	_, err = leases.Delete(t.Context(), "ns", "a", store.DeleteOptions{UID: l.UID, ResourceVersion: "1"})
+	assertStatus(t, err, 409, store.ErrConflict, cannot+"the ResourceVersion in the precondition (1) does not match the ResourceVersion in record (1001). "+
+		"The object might have been modified")
+	_, err = leases.DeleteCollection(t.Context(), store.DeleteOptions{ResourceVersion: "1"}, store.ListOptions{})
+	require.ErrorIs(t, err, store.ErrConflict)
+	assert.Equal(t, l, mustGet(t, leases, "ns/a"))
+
+	for _, opts := range []store.DeleteOptions{{UID: l.UID, ResourceVersion: l.ResourceVersion}, {UID: l.UID}, {ResourceVersion: l.ResourceVersion}} {
+		opts.DryRun = true
+		_, err = leases.Delete(t.Context(), "ns", "a", opts)
+		require.NoError(t, err)
+	}
 }

@@ -6,7 +6,6 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/kubecoord/kubecoord/candidate"
 	"github.com/kubecoord/kubecoord/lease"
 	"github.com/kubecoord/kubecoord/store"
 )
@@ -31,11 +30,6 @@ func TestPatchTypeMustBeKnown(t *testing.T) {
 	assert.Equal(t, "1002", st.ResourceVersion())
 }
 
-func TestApplyNeedsAFieldManager(t *testing.T) {
-	_, err := lease.In(newStore(t)).Apply(t.Context(), newLease("ns/a"), store.ApplyOptions{})
-	assertStatus(t, err, 422, store.ErrInvalid, `PatchOptions.meta.k8s.io "" is invalid: fieldManager: Required value: is required for apply patch`)
-}
-
 func TestPatchAndApplyOfAStatus(t *testing.T) {
 	st := newStore(t)
 	engines := newEngineKind(true).In(st)
@@ -54,31 +48,4 @@ func TestPatchAndApplyOfAStatus(t *testing.T) {
 	require.EqualError(t, err, want)
 	_, err = leases.Apply(t.Context(), newLease("ns/a"), store.ApplyOptions{FieldManager: "m"})
 	require.EqualError(t, err, want)
-}
-
-// The stored form of a candidate has a field that only v1alpha1 shows.
-func TestPatchAndApplyUseThePreferredVersion(t *testing.T) {
-	candidates := candidate.In(newStore(t))
-	c := &candidate.LeaseCandidate{ObjectMeta: objectMeta("ns/a"), Spec: candidate.LeaseCandidateSpec{
-		LeaseName: "l", BinaryVersion: "1.2.0", EmulationVersion: "1.1.0", Strategy: "OldestEmulationVersion",
-	}}
-	c, err := candidates.Apply(t.Context(), c, store.ApplyOptions{FieldManager: "m"})
-	require.NoError(t, err)
-	require.Len(t, c.ManagedFields, 1)
-	assert.Equal(t, "coordination.k8s.io/v1beta1", c.ManagedFields[0].APIVersion)
-	_, err = candidates.Patch(t.Context(), "ns", "a", store.MergePatch, []byte(`{"spec":{"preferredStrategies":["x"]}}`), store.PatchOptions{})
-	require.ErrorIs(t, err, store.ErrInvalid)
-}
-
-func TestConfigurationOfAnApplyIsNotChanged(t *testing.T) {
-	leases := lease.In(newStore(t))
-	config := newLease("ns/a", holder("me"), label("a", "b"))
-	applied, err := leases.Apply(t.Context(), config, store.ApplyOptions{FieldManager: "m"})
-	require.NoError(t, err)
-	applied.Labels["a"] = "changed"
-	assert.Equal(t, newLease("ns/a", holder("me"), label("a", "b")), config)
-
-	_, err = leases.Apply(t.Context(), newLease("ns/a", holder("me")), store.ApplyOptions{FieldManager: "m"})
-	require.NoError(t, err)
-	assert.Empty(t, mustGet(t, leases, "ns/a").Labels, "a field that is no longer applied is removed")
 }

@@ -1,7 +1,6 @@
 package store_test
 
 import (
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -10,7 +9,6 @@ import (
 	"github.com/kubecoord/kubecoord/internal/kinds"
 	"github.com/kubecoord/kubecoord/internal/registry"
 	"github.com/kubecoord/kubecoord/store"
-	"github.com/kubecoord/kubecoord/store/fixture"
 	"github.com/kubecoord/kubecoord/store/kind"
 	"github.com/kubecoord/kubecoord/store/meta"
 )
@@ -61,41 +59,6 @@ func (e *engine) shown() shown {
 	return shown{e.Spec.Speed, e.Status.Turns, e.Generation, e.ResourceVersion}
 }
 
-func TestStatusIsWrittenThroughItsSubresourceAlone(t *testing.T) {
-	engines := newEngineKind(true).In(newStore(t))
-	e, err := engines.Create(t.Context(), newEngine("ns/a", 1, 9), store.CreateOptions{})
-	require.NoError(t, err)
-	assert.Equal(t, shown{1, 0, 1, "1001"}, e.shown(), "a create has no status")
-
-	e.Spec.Speed, e.Status.Turns, e.Labels = 5, 7, map[string]string{"k": "v"}
-	e, err = engines.Status().Update(t.Context(), e, store.UpdateOptions{})
-	require.NoError(t, err)
-	assert.Equal(t, shown{1, 7, 1, "1002"}, e.shown(), "nothing else is written")
-	assert.Empty(t, e.Labels)
-
-	e.Spec.Speed, e.Status.Turns = 2, 8
-	e, err = engines.Update(t.Context(), e, store.UpdateOptions{})
-	require.NoError(t, err)
-	assert.Equal(t, shown{2, 7, 2, "1003"}, e.shown(), "an update leaves it alone")
-
-	e, err = engines.Status().Modify(t.Context(), "ns", "a", func(e *engine) error {
-		e.Spec.Speed, e.Status.Notes = 6, []string{"n"}
-		return nil
-	}, store.UpdateOptions{})
-	require.NoError(t, err)
-	assert.Equal(t, shown{2, 7, 2, "1004"}, e.shown())
-	assert.Equal(t, []string{"n"}, e.Status.Notes)
-}
-
-func TestStatusThatStaysTheSameMakesNoVersion(t *testing.T) {
-	engines := newEngineKind(true).In(newStore(t))
-	_, err := engines.Create(t.Context(), newEngine("ns/a", 1, 0), store.CreateOptions{})
-	require.NoError(t, err)
-	e, err := engines.Status().Update(t.Context(), newEngine("ns/a", 3, 0), store.UpdateOptions{})
-	require.NoError(t, err)
-	assert.Equal(t, shown{1, 0, 1, "1001"}, e.shown())
-}
-
 func TestWritesOfAStatusThatCannotBe(t *testing.T) {
 	st := newStore(t)
 	engines := newEngineKind(true).In(st)
@@ -136,92 +99,6 @@ func TestCollectionOfAStatusNeitherCreatesNorDeletes(t *testing.T) {
 	list, err := status.List(t.Context(), store.ListOptions{})
 	require.NoError(t, err)
 	assert.Len(t, list.Items, 1)
-}
-
-func TestStatusHasManagersOfItsOwn(t *testing.T) {
-	engines := newEngineKind(true).In(newStore(t))
-	me := store.CreateOptions{FieldManager: "me"}
-	_, err := engines.Create(t.Context(), newEngine("ns/a", 1, 1), me)
-	require.NoError(t, err)
-	e, err := engines.Status().Update(t.Context(), newEngine("ns/a", 9, 1), store.UpdateOptions(me))
-	require.NoError(t, err)
-	require.Len(t, e.ManagedFields, 2)
-	assert.Equal(t, "", e.ManagedFields[0].Subresource)
-	assert.JSONEq(t, `{"f:spec":{".":{},"f:speed":{}}}`, string(e.ManagedFields[0].FieldsV1.Raw))
-	assert.Equal(t, "status", e.ManagedFields[1].Subresource)
-	assert.JSONEq(t, `{"f:status":{".":{},"f:turns":{}}}`, string(e.ManagedFields[1].FieldsV1.Raw))
-
-	e.Status.Turns, e.Spec.Speed = 2, 4
-	e, err = engines.Update(t.Context(), e, store.UpdateOptions{FieldManager: "other"})
-	require.NoError(t, err)
-	require.Len(t, e.ManagedFields, 3)
-	assert.Equal(t, "me", e.ManagedFields[1].Manager, "a status that an update says is nobody's loss")
-	assert.JSONEq(t, `{"f:status":{".":{},"f:turns":{}}}`, string(e.ManagedFields[1].FieldsV1.Raw))
-}
-
-func TestGenerationCountsChangesBeyondMetadata(t *testing.T) {
-	for name, row := range map[string]struct {
-		status bool
-		change func(*engine)
-		want   int64
-	}{
-		"spec":                            {true, func(e *engine) { e.Spec.Speed = 2 }, 2},
-		"labels":                          {true, func(e *engine) { e.Labels = map[string]string{"k": "v"} }, 1},
-		"the generation itself":           {true, func(e *engine) { e.Generation = 77 }, 1},
-		"a status that is a subresource":  {true, func(e *engine) { e.Status.Turns = 2 }, 1},
-		"a status that is no subresource": {false, func(e *engine) { e.Status.Turns = 2 }, 2},
-	} {
-		t.Run(name, func(t *testing.T) {
-			engines := newEngineKind(row.status).In(newStore(t))
-			start := newEngine("ns/a", 1, 1)
-			start.Generation = 5
-			e, err := engines.Create(t.Context(), start, store.CreateOptions{})
-			require.NoError(t, err)
-			assert.EqualValues(t, 1, e.Generation)
-			row.change(e)
-			e, err = engines.Update(t.Context(), e, store.UpdateOptions{})
-			require.NoError(t, err)
-			assert.Equal(t, row.want, e.Generation)
-		})
-	}
-}
-
-func TestDeletionThatIsHeldBackIsAGeneration(t *testing.T) {
-	engines := newEngineKind(true).In(newStore(t))
-	e := newEngine("ns/a", 1, 1)
-	e.Finalizers = []string{"example.com/hold"}
-	_, err := engines.Create(t.Context(), e, store.CreateOptions{})
-	require.NoError(t, err)
-	e, err = engines.Delete(t.Context(), "ns", "a", store.DeleteOptions{})
-	require.NoError(t, err)
-	assert.EqualValues(t, 2, e.Generation)
-
-	e.Finalizers, e.Status.Turns = nil, 4
-	e, err = engines.Status().Update(t.Context(), e, store.UpdateOptions{})
-	require.NoError(t, err, "the status of an object that goes can be written")
-	assert.EqualValues(t, 4, e.Status.Turns)
-	_, err = engines.Get(t.Context(), "ns", "a")
-	require.NoError(t, err, "a write of the status takes no finalizer away")
-}
-
-func TestFixturesKeepStatusAndGeneration(t *testing.T) {
-	const file = `apiVersion: example.com/v1
-kind: Engine
-metadata: {name: a, namespace: ns, generation: 4}
-status: {turns: 3}
----
-apiVersion: example.com/v1
-kind: Engine
-metadata: {name: b, namespace: ns}
-status: {turns: 5}
-`
-	st, k := newStore(t), newEngineKind(true)
-	require.NoError(t, fixture.Load(t.Context(), st, fixture.Options{Kinds: []kind.Kind{k}}, fixture.Stream("engines.yaml", strings.NewReader(file))))
-	for name, want := range map[string]shown{"a": {0, 3, 4, "1001"}, "b": {0, 5, 1, "1002"}} {
-		e, err := k.In(st).Get(t.Context(), "ns", name)
-		require.NoError(t, err)
-		assert.Equal(t, want, e.shown())
-	}
 }
 
 func TestFinalizersWithoutADomainAreWarnedAbout(t *testing.T) {

@@ -85,6 +85,9 @@ func (st *Store) ResourceVersion() string {
 // Clock returns Options.Clock, or clock.Real if that is nil or a clock.Func.
 func (st *Store) Clock() clock.Clock { return st.r.Clock() }
 
+// Now returns the time of the store, as timestamps have it.
+func (st *Store) Now() time.Time { return st.r.Now() }
+
 // Advance raises the resourceVersion to version, if it is lower: the next change has a greater one. So a store that
 // was loaded from a dump never repeats the resourceVersion of a change after the dump. It is an error for a store on
 // a Backend, which counts itself.

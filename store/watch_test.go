@@ -5,7 +5,6 @@ import (
 	"iter"
 	"testing"
 	"testing/synctest"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -111,19 +110,6 @@ func TestWatchBeginsWithTheStateOrAfterAVersion(t *testing.T) {
 	}
 }
 
-func TestWatchEndsWhenTheLoopIsLeft(t *testing.T) {
-	st := newStore(t)
-	leases := lease.In(st)
-	createAll(t, leases, "ns/a", "ns/b")
-	for ev, err := range leases.Watch(t.Context(), store.WatchOptions{}) {
-		require.NoError(t, err)
-		assert.Equal(t, "ADDED ns/a@1001", textOf(ev))
-		assert.Equal(t, 1, st.Watchers())
-		break
-	}
-	assert.Zero(t, st.Watchers())
-}
-
 func TestWatchEndsWithItsContext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		st := newStore(t)
@@ -138,32 +124,6 @@ func TestWatchEndsWithItsContext(t *testing.T) {
 		assert.Equal(t, context.Canceled, r.err, "the error is the last element")
 		assert.Zero(t, st.Watchers())
 	})
-}
-
-func TestWatchEndsAtItsTimeoutWithoutAnError(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		st := newStore(t)
-		r := listen(t, lease.In(st).Watch(t.Context(), store.WatchOptions{Timeout: time.Minute}))
-		time.Sleep(time.Minute - 1)
-		assert.False(t, r.ended())
-		time.Sleep(time.Nanosecond)
-		assert.True(t, r.ended())
-		require.NoError(t, r.err)
-		assert.Zero(t, st.Watchers())
-	})
-}
-
-func TestWatchWithoutATimeoutGoesOn(t *testing.T) {
-	for _, timeout := range []time.Duration{0, -time.Second} {
-		synctest.Test(t, func(t *testing.T) {
-			leases := lease.In(newStore(t))
-			r := listen(t, leases.Watch(t.Context(), store.WatchOptions{Timeout: timeout}))
-			time.Sleep(48 * time.Hour)
-			createAll(t, leases, "ns/a")
-			assert.Equal(t, []string{"ADDED ns/a@1001"}, r.take())
-			assert.False(t, r.ended())
-		})
-	}
 }
 
 func TestErrorThatEndsAWatchIsTheLastElement(t *testing.T) {

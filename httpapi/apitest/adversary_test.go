@@ -2,7 +2,6 @@ package apitest_test
 
 import (
 	"fmt"
-	"net/http"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -50,23 +49,6 @@ func TestAdversaryRepeatsItselfWithTheSameSeed(t *testing.T) {
 		kinds[outcome[:4]] = true
 	}
 	assert.Greater(t, len(kinds), 4, "%v", kinds)
-}
-
-func TestAdversaryHitsItsPercentage(t *testing.T) {
-	for percent, want := range map[int]int{0: 100, 30: 300, 100: 1000} {
-		synctest.Test(t, func(t *testing.T) {
-			d := newDoor(t)
-			f := d.Fault(apitest.Adversary(apitest.AdversaryOptions{Seed: 7, Percent: percent, MaxDelay: time.Minute}), apitest.Match{Resource: "leases"})
-			for range 1000 {
-				d.do(t, "GET", leases, "")
-			}
-			assert.InDelta(t, want, f.Hits(), 40)
-			d.do(t, "GET", "/version", "")
-			assert.Equal(t, 1000, f.Matches(), "it is after leases alone")
-			f.Remove()
-			assert.Equal(t, http.StatusOK, d.do(t, "GET", leases, "").code)
-		})
-	}
 }
 
 func TestWrongAdversariesAreRefused(t *testing.T) {

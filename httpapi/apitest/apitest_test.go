@@ -15,29 +15,8 @@ import (
 
 	"github.com/kubecoord/kubecoord/httpapi"
 	"github.com/kubecoord/kubecoord/httpapi/apitest"
-	"github.com/kubecoord/kubecoord/lease"
 	"github.com/kubecoord/kubecoord/store"
-	"github.com/kubecoord/kubecoord/store/meta"
 )
-
-func TestEveryDoorLeadsToTheSameStore(t *testing.T) {
-	eachDoor(t, func(t *testing.T, d *door) {
-		d.create(t, "a")
-		_, err := lease.In(d.Store()).Get(t.Context(), "default", "a")
-		require.NoError(t, err)
-		assert.Equal(t, http.StatusOK, d.do(t, "GET", leasesA, "").code)
-	})
-}
-
-func TestServersAreIndependent(t *testing.T) {
-	a, b := apitest.New(t), apitest.New(t)
-	_, err := lease.In(a.Store()).Create(t.Context(), &lease.Lease{ObjectMeta: meta.ObjectMeta{Namespace: "default", Name: "a"}}, store.CreateOptions{})
-	require.NoError(t, err)
-	_, err = lease.In(b.Store()).Get(t.Context(), "default", "a")
-	assert.ErrorIs(t, err, store.ErrNotFound)
-	assert.NotEqual(t, a.URL(), b.URL())
-	assert.Equal(t, a.URL(), a.URL(), "it is opened once")
-}
 
 func TestOptionsReachTheStoreAndTheAPI(t *testing.T) {
 	var through int

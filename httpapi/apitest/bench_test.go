@@ -79,31 +79,6 @@ func BenchmarkFork(b *testing.B) {
 	}
 }
 
-// BenchmarkForksAlive measures the memory of forks that live at once: as Fork makes them, and after a write to each.
-func BenchmarkForksAlive(b *testing.B) {
-	const forks = 1000
-	api := withLeases(b, 100_000)
-	for name, use := range map[string]bool{"unused": false, "with a write": true} {
-		b.Run(name, func(b *testing.B) {
-			for b.Loop() {
-				e := &ending{TB: b}
-				before := heap()
-				all := make([]*apitest.API, forks)
-				for i := range all {
-					all[i] = api.Fork(e)
-					if use {
-						_, err := lease.In(all[i].Store()).Create(b.Context(), leaseOf("a"), storeOptions)
-						require.NoError(b, err)
-					}
-				}
-				b.ReportMetric(float64(heap()-before)/forks, "B/fork")
-				runtime.KeepAlive(all)
-				e.end()
-			}
-		})
-	}
-}
-
 // TestAThousandServersAreSmall checks the memory of BenchmarkAlive with a wide margin.
 func TestAThousandServersAreSmall(t *testing.T) {
 	const servers, most = 1000, 50 << 10

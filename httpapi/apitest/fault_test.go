@@ -86,17 +86,6 @@ func TestCutAfterTheCommitKeepsTheChange(t *testing.T) {
 	})
 }
 
-func TestCutAfterDoesNotMatchWatches(t *testing.T) {
-	eachDoor(t, func(t *testing.T, d *door) {
-		f := d.Fault(apitest.CutAfter())
-		w := d.watch(t, leases+"?watch=true")
-		_, err := lease.In(d.Store()).Create(t.Context(), leaseOf("a"), storeOptions)
-		require.NoError(t, err)
-		assert.Equal(t, "ADDED a", w.next())
-		assert.Zero(t, f.Matches())
-	})
-}
-
 func TestHangLastsUntilTheClientGivesUp(t *testing.T) {
 	eachDoor(t, func(t *testing.T, d *door) {
 		f := d.Fault(apitest.Hang(), apitest.Match{Verb: "update"})
@@ -118,17 +107,6 @@ func TestHangLastsUntilTheClientGivesUp(t *testing.T) {
 		}
 		assert.Equal(t, "update leases default/a cut", d.Requests()[0].String())
 		assert.Equal(t, http.StatusNotFound, d.do(t, "GET", leasesA, "").code, "it was not carried out")
-	})
-}
-
-func TestHangLastsUntilTheDeadline(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		d := newDoor(t)
-		d.Fault(apitest.Hang())
-		d.client.Timeout = time.Hour
-		start := time.Now()
-		require.ErrorIs(t, d.do(t, "GET", leasesA, "").err, context.DeadlineExceeded)
-		assert.Equal(t, time.Hour, time.Since(start))
 	})
 }
 

@@ -2,9 +2,7 @@ package apitest_test
 
 import (
 	"encoding/json"
-	"fmt"
 	"net/http"
-	"net/url"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -13,7 +11,6 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/kubecoord/kubecoord/candidate"
 	"github.com/kubecoord/kubecoord/httpapi"
 	"github.com/kubecoord/kubecoord/httpapi/apitest"
 	"github.com/kubecoord/kubecoord/lease"
@@ -74,72 +71,6 @@ func TestForksNeverSeeEachOthersWritesThroughAnyDoor(t *testing.T) {
 	assert.NotEqual(t, parent.URL(), first.URL())
 }
 
-// Many tests fork one costly fixture at the same time, each in its own bubble.
-func TestManyTestsForkOneFixture(t *testing.T) {
-	shared := apitest.New(t, apitest.Options{Fixtures: []fixture.Source{fixture.Stream("leases", strings.NewReader(manyLeases(1000)))}})
-	before := shared.Dump(fixture.DumpOptions{})
-	version := shared.Store().Registry().ResourceVersion()
-	t.Run("tests", func(t *testing.T) {
-		for i := range 20 {
-			t.Run(fmt.Sprint("test-", i), func(t *testing.T) {
-				t.Parallel()
-				synctest.Test(t, func(t *testing.T) {
-					api := shared.Fork(t)
-					d := inProcess(api)
-					w := d.watch(t, fmt.Sprintf("%s?watch=true&resourceVersion=%d", leases, version-1))
-					assert.Equal(t, "ADDED l0999", w.next(), "the history of the fixture")
-					d.create(t, "mine")
-					assert.Equal(t, "ADDED mine", w.next())
-					time.Sleep(time.Duration(i) * time.Minute) // virtual, and its own
-					_, err := lease.In(api.Store()).Modify(t.Context(), "default", "l0500", func(l *lease.Lease) error {
-						assert.Nil(t, l.Spec.HolderIdentity, "nobody else has been here")
-						l.Spec.HolderIdentity = new(t.Name())
-						return nil
-					}, store.UpdateOptions{})
-					require.NoError(t, err)
-					assert.Equal(t, "MODIFIED l0500", w.next())
-					assert.EqualValues(t, version+2, api.Store().Registry().ResourceVersion())
-				})
-			})
-		}
-	})
-	assert.Equal(t, before, shared.Dump(fixture.DumpOptions{}))
-	assert.Empty(t, shared.Requests())
-}
-
-// manyLeases returns documents with n Leases.
-func manyLeases(n int) string {
-	var b strings.Builder
-	for i := range n {
-		fmt.Fprintf(&b, "---\napiVersion: coordination.k8s.io/v1\nkind: Lease\nmetadata: {namespace: default, name: l%04d}\n", i)
-	}
-	return b.String()
-}
-
-func TestForkKeepsTheHistoryOfItsParent(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		d := inProcess(apitest.New(t))
-		for _, name := range []string{"a", "b", "c"} {
-			d.create(t, name)
-		}
-		page, list := d.names(t, "?limit=2")
-		require.Equal(t, []string{"a", "b"}, page)
-		f := inProcess(d.Fork(t))
-		f.create(t, "d")
-		require.Equal(t, http.StatusOK, f.do(t, "DELETE", leases+"/c", "").code)
-		d.create(t, "parents")
-		for _, d := range []*door{d, f} {
-			page, next := d.names(t, "?limit=2&continue="+url.QueryEscape(list.Continue))
-			assert.Equal(t, []string{"c"}, page)
-			assert.Equal(t, list.ResourceVersion, next.ResourceVersion)
-		}
-		exact, _ := f.names(t, "?resourceVersionMatch=Exact&resourceVersion="+list.ResourceVersion)
-		assert.Equal(t, []string{"a", "b", "c"}, exact)
-		w := f.watch(t, leases+"?watch=true&resourceVersion=1002")
-		assert.Equal(t, []string{"ADDED c", "ADDED d", "DELETED c"}, []string{w.next(), w.next(), w.next()})
-	})
-}
-
 func TestForkHasNoFaultsAndRequestsOfItsParent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := inProcess(apitest.New(t))
@@ -191,26 +122,6 @@ func TestForkHasTheOptionsOfItsParent(t *testing.T) {
 type widget struct {
 	meta.TypeMeta   `json:",inline"`
 	meta.ObjectMeta `json:"metadata" protobuf:"1"`
-}
-
-func TestEachForkHasItsOwnCoordinator(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		parent := apitest.New(t, apitest.Options{API: httpapi.Options{Parts: []httpapi.Part{httpapi.Elect(candidate.CoordinatorOptions{})}}})
-		fork := parent.Fork(t)
-		_, err := candidate.In(fork.Store()).Create(t.Context(), &candidate.LeaseCandidate{
-			ObjectMeta: meta.ObjectMeta{Namespace: "default", Name: "c"},
-			Spec: candidate.LeaseCandidateSpec{
-				LeaseName: "l", BinaryVersion: "1.0.0", EmulationVersion: "1.0.0", Strategy: lease.OldestEmulationVersion,
-				RenewTime: new(meta.NewMicroTime(time.Now())),
-			},
-		}, store.CreateOptions{})
-		require.NoError(t, err)
-		time.Sleep(time.Minute)
-		_, err = lease.In(fork.Store()).Get(t.Context(), "default", "l")
-		assert.NoError(t, err)
-		_, err = lease.In(parent.Store()).Get(t.Context(), "default", "l")
-		assert.ErrorIs(t, err, store.ErrNotFound)
-	})
 }
 
 func TestForkOfAnAPIWhoseTestHasEndedFailsTheTest(t *testing.T) {

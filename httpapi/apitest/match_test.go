@@ -161,15 +161,6 @@ func TestFaultsHitSomeOfTheRequestsThatMatch(t *testing.T) {
 	}
 }
 
-// The first requests that an effect cannot act on do not count.
-func TestFirstCountsTheRequestsThatAreHit(t *testing.T) {
-	d := newDoor(t)
-	f := d.Fault(apitest.EndWatch(0).First(1))
-	d.do(t, "GET", leases, "")
-	assert.Equal(t, "0 bytes, EOF", d.watch(t, leases+"?watch=true").next())
-	assert.Equal(t, []int{1, 1}, []int{f.Matches(), f.Hits()})
-}
-
 func TestWrongFaultsAreRefused(t *testing.T) {
 	get := apitest.Match{Verb: "get"}
 	for want, row := range map[string]struct {
@@ -273,8 +264,6 @@ func TestFaultsCanBeAddedAndRemovedDuringRequests(t *testing.T) {
 		assert.Len(t, d.Requests(), 200)
 	})
 }
-
-var smallHistory = store.Options{History: 8}
 
 func clientOf(api *apitest.API) *http.Client { return &http.Client{Transport: api.Transport()} }
 

@@ -99,15 +99,6 @@ func TestMethodsReturnIfFatalfDoes(t *testing.T) {
 	assert.Len(t, p.failures, 8)
 }
 
-func TestFixturesAreLoadedBeforeTheFirstRequest(t *testing.T) {
-	api := apitest.New(t, apitest.Options{Fixtures: []fixture.Source{someFixture()}})
-	assert.Equal(t, leaseYAML, api.Dump(fixture.DumpOptions{OmitServerFields: true}))
-	message := failure(t, func(t testing.TB) {
-		apitest.New(t, apitest.Options{Fixtures: []fixture.Source{fixture.FS(os.DirFS("none"))}})
-	})
-	assert.Equal(t, "apitest.New: Options.Fixtures: fixture: stat .: no such file or directory", message)
-}
-
 func TestFixturesNameWhatIsWrong(t *testing.T) {
 	bad := fixture.Stream("bad.yaml", strings.NewReader("apiVersion: coordination.k8s.io/v1\nkind: Lease\nmetadata: {name: a, namespace: b}\ncolor: red\n"))
 	message := failure(t, func(t testing.TB) {
@@ -140,36 +131,4 @@ func TestCoordinatorOfATestElectsAmongItsCandidates(t *testing.T) {
 		require.NoError(t, err)
 		assert.Equal(t, "me", *l.Spec.HolderIdentity)
 	})
-}
-
-// A manual clock does not move after the test, so Close must end the waiting reads.
-func TestCloseEndsReadsThatWaitForTheirVersion(t *testing.T) {
-	for name, query := range map[string]string{
-		"get":                  "/a?resourceVersion=2000",
-		"list":                 "?resourceVersion=2000",
-		"exact list":           "?resourceVersion=2000&resourceVersionMatch=Exact",
-		"watch":                "?watch=true&resourceVersion=2000&resourceVersionMatch=NotOlderThan&sendInitialEvents=true",
-		"true list of replica": "",
-	} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				d := doorTo(byHand(t, 0))
-				if query == "" {
-					d.Fault(apitest.Stale(apitest.StaleOptions{}))
-				}
-				d.create(t, "a")
-				done := make(chan struct{})
-				go func() {
-					defer close(done)
-					a := d.do(t, "GET", leases+query, "")
-					assert.True(t, name == "watch" || a.code != http.StatusOK, "%s", a)
-				}()
-				synctest.Wait()
-				assert.False(t, d.Requests()[1].Done)
-				d.Close()
-				<-done
-				assert.True(t, d.Requests()[1].Done)
-			})
-		})
-	}
 }

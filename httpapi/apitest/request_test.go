@@ -51,16 +51,6 @@ func TestRequestsAreRecordedInOrder(t *testing.T) {
 	})
 }
 
-func TestRequestsNameTheirClient(t *testing.T) {
-	api := apitest.New(t)
-	for _, name := range []string{"a", "b"} {
-		d := doorFor(api, name)
-		d.do(t, "GET", leases, "")
-	}
-	assert.Equal(t, "a", api.Requests()[0].Client)
-	assert.Equal(t, "b", api.Requests()[1].Client)
-}
-
 func TestOnlyTheLastRequestsAndTheBeginningOfBodiesAreKept(t *testing.T) {
 	long := `{"metadata":{"name":"a","annotations":{"a":"` + strings.Repeat("v", 3<<20) + `"}}}`
 	d := newDoor(t)
@@ -98,14 +88,4 @@ func TestAssertShowsTheDifference(t *testing.T) {
 	assert.Contains(t, failure(t, func(t testing.TB) {
 		d.Requests().Assert(t, "create leases default/a 201", "list leases default/* 200")
 	}), "  + get leases default/a 404\n    create leases default/a 201\n    list leases default/* 200\n")
-}
-
-func TestRequestsNameTheSubresource(t *testing.T) {
-	d := newDoor(t, withEngines())
-	f := d.Fault(apitest.Answer(409), apitest.Match{Resource: "engines", Subresource: "status"})
-	const path = "/apis/example.com/v1/namespaces/default/engines/a"
-	assert.Equal(t, 404, d.do(t, "GET", path, "").code)
-	assert.Equal(t, 409, d.do(t, "GET", path+"/status", "").code)
-	assert.Equal(t, 1, f.Hits())
-	d.Requests().Assert(t, "get engines default/a 404", "get engines/status default/a 409")
 }

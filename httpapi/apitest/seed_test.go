@@ -87,26 +87,6 @@ func TestAnswersAndStateEqualTheGoldenFile(t *testing.T) {
 	assert.Equal(t, string(want), got)
 }
 
-func TestSeedDecidesAnswersAndState(t *testing.T) {
-	first := storyOf(t, 42)
-	assert.Equal(t, first, storyOf(t, 42))
-	for _, seed := range []uint64{43, 0} {
-		other := storyOf(t, seed)
-		assert.NotEqual(t, first, other, "seed %d", seed)
-		for _, part := range []string{"Audit-Id: ", `"uid":"`, `"name":"worker-`} {
-			assert.NotEqual(t, after(t, first, part), after(t, other, part), "seed %d", seed)
-		}
-		assert.Equal(t, after(t, first, "Date: "), after(t, other, "Date: "))
-	}
-}
-
-// after returns the rest of a text after the first match.
-func after(t testing.TB, text, part string) string {
-	_, rest, found := strings.Cut(text, part)
-	require.True(t, found, part)
-	return rest[:10]
-}
-
 // A socket adds its own headers, except the date.
 func TestAnswersOverASocketAreTheSameEachTime(t *testing.T) {
 	run := func() string {

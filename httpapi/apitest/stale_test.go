@@ -13,7 +13,6 @@ import (
 	"github.com/kubecoord/kubecoord/httpapi/apitest"
 	"github.com/kubecoord/kubecoord/lease"
 	"github.com/kubecoord/kubecoord/store"
-	"github.com/kubecoord/kubecoord/store/meta"
 )
 
 // anyState is a query that accepts any state.
@@ -87,101 +86,6 @@ func TestOneClientReadsFromALaggingReplica(t *testing.T) {
 	})
 }
 
-func TestEveryKindAndFormIsStale(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		d := newDoor(t)
-		const candidates = "/apis/coordination.k8s.io/v1alpha2/namespaces/default/leasecandidates"
-		f := d.Fault(apitest.Stale(apitest.StaleOptions{}), apitest.Match{Verb: "list"})
-		d.create(t, "a")
-		for _, r := range []struct{ target, body string }{
-			{"/api/v1/namespaces/default/endpoints", leaseNamed("a")},
-			{candidates, `{"metadata":{"name":"a"},"spec":{"leaseName":"l","binaryVersion":"1.30.0","strategy":"OldestEmulationVersion","emulationVersion":"1.30.0"}}`},
-		} {
-			a := d.do(t, "POST", r.target, r.body)
-			require.Equal(t, http.StatusCreated, a.code, a)
-		}
-		n := 0
-		for _, target := range []string{leases, "/apis/coordination.k8s.io/v1/leases", candidates, "/api/v1/namespaces/default/endpoints", "/api/v1/endpoints"} {
-			for _, accept := range []string{"application/json", "application/json;as=Table;v=v1;g=meta.k8s.io", "application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io"} {
-				a := d.do(t, "GET", target+anyState, "", "Accept", accept)
-				assert.Equal(t, http.StatusOK, a.code)
-				assert.Contains(t, a.body, `"resourceVersion":"1000"`)
-				assert.NotContains(t, a.body, `"name":"a"`, "%s %s", target, accept)
-				n++
-			}
-		}
-		assert.Equal(t, n, f.Hits())
-	})
-}
-
-func TestStaleReadsFollowTheRulesOfTheAPI(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		d := newDoor(t)
-		d.create(t, "a")
-		d.Fault(apitest.Stale(apitest.StaleOptions{}))
-		d.create(t, "b")
-		start := time.Now()
-		a := d.do(t, "GET", leases+"?resourceVersion=1002", "")
-		assert.Equal(t, "Timeout: Too large resource version: 1002, current: 1001", names(t, a))
-		assert.Equal(t, http.StatusGatewayTimeout, a.code)
-		assert.Equal(t, "1", a.header.Get("Retry-After"))
-		assert.Equal(t, 3*time.Second, time.Since(start))
-		assert.Equal(t, "1002: a b", names(t, d.do(t, "GET", leases, "")))
-		assert.Equal(t, 6*time.Second, time.Since(start), "a list that must be true is waited for")
-		w := d.watch(t, leases+"?watch=true")
-		assert.Equal(t, "ERROR 504", w.next())
-		assert.Equal(t, 9*time.Second, time.Since(start))
-		w = d.watch(t, leases+"?watch=true&resourceVersion=0&allowWatchBookmarks=true")
-		assert.Equal(t, []string{"ADDED a", "BOOKMARK "}, []string{w.next(), w.next()}, "the end of the state")
-	})
-}
-
-func TestUpdateOfAStaleReadIsAConflict(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		d := newDoor(t)
-		d.create(t, "a")
-		d.hold(t, "x")
-		d.Fault(apitest.Stale(apitest.StaleOptions{}))
-		d.hold(t, "y")
-		assert.Equal(t, "x", d.holder(t, anyState))
-		body := d.do(t, "GET", leasesA+anyState, "").body
-		assert.Equal(t, http.StatusConflict, d.do(t, "PUT", leasesA, body).code)
-		assert.Equal(t, http.StatusOK, d.do(t, "PUT", leasesA, d.do(t, "GET", leasesA, "").body).code)
-	})
-}
-
-func TestReplicaLagsByItsOptions(t *testing.T) {
-	for name, row := range map[string]struct {
-		stale apitest.StaleOptions
-		want  []string // the holder after each of three updates, a second apart
-	}{
-		"now":            {apitest.StaleOptions{}, []string{"-", "-", "-"}},
-		"long ago":       {apitest.StaleOptions{ResourceVersion: "1001"}, []string{"", "", ""}},
-		"two behind":     {apitest.StaleOptions{Changes: 2}, []string{"", "-", "1"}},
-		"a while behind": {apitest.StaleOptions{Age: 1500 * time.Millisecond}, []string{"", "-", "1"}},
-	} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				d := newDoor(t)
-				_, err := lease.In(d.Store()).Create(t.Context(), &lease.Lease{ObjectMeta: meta.ObjectMeta{Namespace: "default", Name: "a"}, Spec: lease.LeaseSpec{HolderIdentity: new("")}}, store.CreateOptions{})
-				require.NoError(t, err)
-				time.Sleep(time.Second)
-				d.hold(t, "-")
-				time.Sleep(time.Second)
-				f := d.Fault(apitest.Stale(row.stale))
-				for i, want := range row.want {
-					d.hold(t, string(rune('1'+i)))
-					assert.Equal(t, want, d.holder(t, anyState), "after %d", i+1)
-					time.Sleep(time.Second)
-				}
-				f.Remove()
-				assert.Equal(t, "3", d.holder(t, anyState))
-				assert.Equal(t, 3, f.Hits())
-			})
-		})
-	}
-}
-
 func TestUnobservedStatesAreNotSent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := newDoor(t)
@@ -212,20 +116,6 @@ func TestReadsAgainstTheRulesAreStaleToo(t *testing.T) {
 		assert.Equal(t, "ADDED a", d.watch(t, leases+"?watch=true").next())
 		assert.Equal(t, 3, f.Hits())
 		assert.Zero(t, time.Since(start))
-	})
-}
-
-func TestFirstOfSeveralReplicasAnswers(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		d := newDoor(t)
-		first := d.Fault(apitest.Stale(apitest.StaleOptions{}).First(1))
-		d.create(t, "a")
-		second := d.Fault(apitest.Stale(apitest.StaleOptions{}))
-		d.create(t, "b")
-		for _, want := range []string{"1000:", "1001: a", "1001: a"} {
-			assert.Equal(t, want, names(t, d.do(t, "GET", leases+anyState, "")))
-		}
-		assert.Equal(t, []int{1, 2}, []int{first.Hits(), second.Hits()})
 	})
 }
 

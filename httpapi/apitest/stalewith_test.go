@@ -53,22 +53,6 @@ func TestAdversaryLagsBehind(t *testing.T) {
 	})
 }
 
-func TestReplicaLagsByAManualClock(t *testing.T) {
-	for range 20 { // events come in the order of their times, however far the clock moves
-		synctest.Test(t, func(t *testing.T) {
-			d := doorTo(byHand(t, 0))
-			d.Fault(apitest.Stale(apitest.StaleOptions{Age: 2 * time.Second}))
-			w := d.watch(t, leases+"?watch=true&resourceVersion=1000")
-			d.create(t, "a")
-			done := make(chan answer)
-			go func() { done <- d.do(t, "GET", leases+"?resourceVersion=1001", "") }()
-			forward(d.API, 2*time.Second)
-			assert.Equal(t, "1001: a", names(t, <-done))
-			assert.Equal(t, "ADDED a", w.next())
-		})
-	}
-}
-
 // A clock that does not move would leave a replica with Age behind for ever.
 func TestWatchesCatchUpAfterTheAdversaryIsRemoved(t *testing.T) {
 	for seed := range uint64(60) {

@@ -10,7 +10,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/kubecoord/kubecoord/httpapi/apitest"
-	"github.com/kubecoord/kubecoord/lease"
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
@@ -90,28 +89,6 @@ func readFrame(t testing.TB, r io.Reader) []byte {
 	return append(head, body...)
 }
 
-func TestTearDoesNotMatchRefusedWatches(t *testing.T) {
-	eachDoor(t, func(t *testing.T, d *door) {
-		d.Fault(apitest.CutWatch(0))
-		a := d.do(t, "GET", watchLeases+"&labelSelector=%21%21", "")
-		assert.Equal(t, 400, a.code, a)
-		assert.Equal(t, 200, d.do(t, "GET", leases, "").code, "a list is no watch")
-	})
-}
-
-func TestFirstOfSeveralTearsCounts(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		d := newDoor(t)
-		d.create(t, "a")
-		d.create(t, "b")
-		d.Fault(apitest.CutWatch(2))
-		d.Fault(apitest.EndWatch(1))
-		w := d.watch(t, watchLeases)
-		assert.Equal(t, "ADDED a", w.next())
-		assert.Equal(t, "0 bytes, EOF", w.next())
-	})
-}
-
 func TestSlowEventsAreSentOneByOne(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := newDoor(t)
@@ -127,25 +104,5 @@ func TestSlowEventsAreSentOneByOne(t *testing.T) {
 			assert.Equal(t, time.Duration(i+1)*time.Second, time.Since(start))
 		}
 		assert.Equal(t, 1, f.Hits())
-	})
-}
-
-func TestSlowWatchExpires(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		api := apitest.New(t, apitest.Options{Store: smallHistory})
-		d := doorTo(api)
-		d.Fault(apitest.SlowEvents(time.Minute), apitest.Match{Verb: "watch"})
-		w := d.watch(t, watchLeases+"&resourceVersion=1000")
-		for range 20 {
-			_, err := lease.In(d.Store()).Create(t.Context(), leaseOf(""), storeOptions)
-			require.NoError(t, err)
-			synctest.Wait()
-		}
-		for {
-			if got := w.next(); got[:5] != "ADDED" {
-				assert.Equal(t, "ERROR 410", got)
-				return
-			}
-		}
 	})
 }

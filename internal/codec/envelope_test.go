@@ -18,12 +18,6 @@ func TestEnvelope(t *testing.T) {
 	assert.Equal(t, Envelope{APIVersion: "v1", Kind: "Status", Raw: []byte{0x0a, 0x00}}, e)
 }
 
-func TestOpenEnvelopeOfOtherWriters(t *testing.T) {
-	e, err := OpenEnvelope(unhex(t, "6b387300 2203 612f62 1a02 677a 1200 0a02 1200 0a04 0a027631 2801"))
-	require.NoError(t, err)
-	assert.Equal(t, Envelope{APIVersion: "v1", Raw: []byte{}, ContentEncoding: "gz", ContentType: "a/b"}, e)
-}
-
 func TestOpenEnvelopeErrors(t *testing.T) {
 	for _, row := range []struct{ data, want string }{
 		{"", "empty data"},
@@ -44,9 +38,4 @@ func TestOpenEnvelopeErrors(t *testing.T) {
 		_, err := OpenEnvelope(unhex(t, row.data))
 		assert.EqualError(t, err, row.want, row.data)
 	}
-}
-
-func TestProtoWatchEvent(t *testing.T) {
-	got := AppendProtoWatchEvent([]byte{0xff}, "ADDED", []byte("k8s\x00x"))
-	assert.Equal(t, hex.EncodeToString(unhex(t, "ff 00000010 0a05 4144444544 1207 0a05 6b38730078")), hex.EncodeToString(got))
 }

@@ -111,13 +111,6 @@ var clientBodies = []string{
 		`"lists":[["a","b"],[],null],"inner":{"A":"a","B":null,"c":-0}}`,
 }
 
-func TestReaderReadsWhatClientsWrite(t *testing.T) {
-	types := readableTypes()
-	for i, typ := range []*Type{types[0], types[0], types[1], types[2], types[4]} {
-		assert.True(t, sameAsLibrary(t, typ, []byte(clientBodies[i])), clientBodies[i])
-	}
-}
-
 // A renewal needs memory for the object, the values of its pointers, and its labels.
 func TestReaderSharesStringsOfTheLiveObject(t *testing.T) {
 	typ := compileFor[Endpoints]("v1")

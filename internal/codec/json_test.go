@@ -5,7 +5,6 @@ import (
 	"math"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -48,18 +47,6 @@ func escapesInvalidText(t *testing.T) bool {
 	return string(text) == `"\ufffd"`
 }
 
-func TestAppendJSONEscapesLikeEncodingJSON(t *testing.T) {
-	for r := rune(0); r < 0x3000; r++ {
-		s := "a" + string(r) + "b"
-		want, err := json.Marshal(s)
-		require.NoError(t, err)
-		require.Equal(t, string(want), string(appendJSONString(nil, s)))
-	}
-	for i := 0x80; i < 0x100; i++ {
-		require.Equal(t, `"\ufffdx\ufffd"`, string(appendJSONString(nil, string([]byte{byte(i), 'x', byte(i)}))))
-	}
-}
-
 func TestAppendJSONFieldsV1(t *testing.T) {
 	typ := compileFor[Everything]("v1")
 	for _, raw := range []string{
@@ -87,17 +74,6 @@ func TestAppendJSONRefusesNaNAndInfinity(t *testing.T) {
 		_, err := compileFor[Everything]("v1").AppendJSON(nil, obj)
 		assert.EqualError(t, err, want.Error())
 	}
-}
-
-func TestAppendJSONOfALease(t *testing.T) {
-	at := time.Date(2024, 1, 2, 3, 4, 5, 123456789, time.UTC)
-	got, err := compileFor[Lease]("v1").AppendJSON(nil, &Lease{
-		TypeMeta: meta.TypeMeta{Kind: "Lease", APIVersion: "coordination.k8s.io/v1"},
-		Spec:     LeaseSpec{HolderIdentity: ptr(""), AcquireTime: &meta.MicroTime{}, RenewTime: &meta.MicroTime{Time: at}, LeaseTransitions: ptr(int32(0))},
-	})
-	require.NoError(t, err)
-	assert.Equal(t, `{"kind":"Lease","apiVersion":"coordination.k8s.io/v1","metadata":{},"spec":{"holderIdentity":"","acquireTime":null,`+
-		`"renewTime":"2024-01-02T03:04:05.123456Z","leaseTransitions":0}}`, string(got))
 }
 
 // The texts were compared with an API server's.
@@ -131,13 +107,6 @@ func TestDecodeJSONErrors(t *testing.T) {
 	}
 }
 
-func TestDecodeJSONErrorWraps(t *testing.T) {
-	_, err := compileFor[Lease]("v1").DecodeJSON([]byte(`{"spec":"s"}`), &Lease{}, false)
-	var wrong *json.UnmarshalTypeError
-	require.ErrorAs(t, err, &wrong)
-	assert.Equal(t, "spec", wrong.Field)
-}
-
 func TestDecodeJSONStrict(t *testing.T) {
 	doc := []byte(`{"metadata":{"foo":1,"name":"a","name":"b","labels":{"x":"1","x":"2"}},"Spec":{},` +
 		`"spec":{"x":1,"leaseTransitions":1,"leaseTransitions":2}}`)
@@ -158,20 +127,4 @@ func TestDecodeJSONStrict(t *testing.T) {
 	strictErrs, err = compileFor[Lease]("v1").DecodeJSON(doc, &lease, false)
 	require.NoError(t, err)
 	assert.Empty(t, strictErrs)
-}
-
-func TestDecodeJSONReadsWhatAppendJSONWrites(t *testing.T) {
-	typ := compileFor[Endpoints]("v1")
-	for seed := range uint64(300) {
-		r := newFiller(seed)
-		r.utf8, r.safe = true, true
-		original, back := fillNew[Endpoints](r), new(Endpoints)
-		original.ManagedFields, original.DeletionTimestamp = nil, nil
-		doc, err := typ.AppendJSON(nil, original)
-		require.NoError(t, err)
-		strictErrs, err := typ.DecodeJSON(doc, back, true)
-		require.NoError(t, err)
-		require.Empty(t, strictErrs)
-		require.True(t, typ.Equal(original, back), "seed %d", seed)
-	}
 }

@@ -78,17 +78,6 @@ func TestProtoVectors(t *testing.T) {
 	}
 }
 
-func TestProtoRoundTrip(t *testing.T) {
-	every := compileFor[Everything]("v1")
-	for seed := range uint64(500) {
-		original, back := fillNew[Everything](newFiller(seed)), new(Everything)
-		data := every.AppendProto(nil, original)
-		require.Equal(t, len(data), every.messageSize(every.check(original)))
-		require.NoError(t, every.DecodeProto(data, back))
-		require.Equal(t, hex.EncodeToString(data), hex.EncodeToString(every.AppendProto(nil, back)), "seed %d", seed)
-	}
-}
-
 // A live object saves memory. It changes neither the result nor the live object.
 func TestDecodeProtoLikeIsDecodeProto(t *testing.T) {
 	every := compileFor[Everything]("v1")
@@ -122,48 +111,6 @@ func TestDecodeProtoSharesStringsOfTheLiveObject(t *testing.T) {
 		}
 	})
 	assert.LessOrEqual(t, allocs, 7.0)
-}
-
-func TestDecodeProtoKeepsNoMemoryOfItsInput(t *testing.T) {
-	every := compileFor[Everything]("v1")
-	data := every.AppendProto(nil, &Everything{Data: []byte("data"), Names: []string{"name"}, Raw: meta.FieldsV1{Raw: []byte(`{}`)}})
-	back := new(Everything)
-	require.NoError(t, every.DecodeProto(data, back))
-	before := every.AppendProto(nil, back)
-	for i := range data {
-		data[i] = 0xff
-	}
-	assert.Equal(t, before, every.AppendProto(nil, back))
-}
-
-func TestDecodeProtoMerges(t *testing.T) {
-	typ := compileFor[Endpoints]("v1")
-	var e Endpoints
-	require.NoError(t, typ.DecodeProto(unhex(t, "0a03 0a0161 0a03 1a0162"), &e))
-	assert.Equal(t, "a", e.Name, "a message seen twice is one message")
-	assert.Equal(t, "b", e.Namespace)
-
-	require.NoError(t, typ.DecodeProto(unhex(t, "1200 1204 0a020a00 1200"), &e))
-	assert.Len(t, e.Subsets, 3, "lists grow")
-
-	require.NoError(t, typ.DecodeProto(unhex(t, "0a14 5a06 0a0161 120178 5a06 0a0161 120179 5a02 1200"), &e))
-	assert.Equal(t, map[string]string{"a": "y", "": ""}, e.Labels, "the last entry of a key wins")
-}
-
-func TestDecodeProtoDoesNotChangeOldPointees(t *testing.T) {
-	old := "old"
-	spec := LeaseSpec{HolderIdentity: &old}
-	require.NoError(t, compileFor[LeaseSpec]("v1").DecodeProto(unhex(t, "0a036e6577"), &spec))
-	assert.Equal(t, "new", *spec.HolderIdentity)
-	assert.Equal(t, "old", old)
-}
-
-func TestDecodeProtoSkipsUnknownFields(t *testing.T) {
-	var e Endpoints
-	// A varint, 8 bytes, 2 bytes with their length, a group in a group, 4 bytes.
-	unknown := "f80101 f9010102030405060708 fa01020102 fb01 fb01 0801 fc01 fc01 fd0101020304"
-	require.NoError(t, compileFor[Endpoints]("v1").DecodeProto(unhex(t, unknown+"0a03 0a0161"+unknown), &e))
-	assert.Equal(t, Endpoints{ObjectMeta: meta.ObjectMeta{Name: "a"}}, e)
 }
 
 func TestDecodeProtoReadsMapEntriesBeyondTheirEnd(t *testing.T) {

@@ -12,55 +12,6 @@ import (
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
-func TestSchemaOfALease(t *testing.T) {
-	lease := compileFor[Lease]("v1")
-	assert.Equal(t, Struct, lease.Kind)
-	assert.Equal(t, "Lease", lease.Name)
-	var names []string
-	for _, f := range lease.Fields {
-		names = append(names, f.Name)
-	}
-	assert.Equal(t, []string{"kind", "apiVersion", "metadata", "spec"}, names)
-
-	metadata := lease.Field("metadata").Type
-	owners := metadata.Field("ownerReferences")
-	assert.Equal(t, "merge", owners.PatchStrategy)
-	assert.Equal(t, "uid", owners.PatchMergeKey)
-	assert.Equal(t, "map", owners.ListType)
-	assert.Equal(t, []string{"uid"}, owners.ListMapKeys)
-	assert.Equal(t, 13, owners.Number)
-	assert.Equal(t, List, owners.Type.Kind)
-	assert.True(t, owners.Type.Elem.Atomic)
-	assert.Equal(t, "set", metadata.Field("finalizers").ListType)
-	assert.Equal(t, "atomic", metadata.Field("managedFields").ListType)
-	assert.Equal(t, Map, metadata.Field("labels").Type.Kind)
-	assert.Empty(t, metadata.Field("labels").ListType)
-	assert.Equal(t, Opaque, metadata.Field("managedFields").Type.Elem.Field("fieldsV1").Type.Kind)
-
-	renewTime := lease.Field("spec").Type.Field("renewTime")
-	assert.Equal(t, Scalar, renewTime.Type.Kind)
-	assert.True(t, renewTime.Pointer)
-	assert.True(t, renewTime.OmitEmpty)
-	assert.Nil(t, lease.Field("Spec"), "names are case-sensitive")
-}
-
-func TestListsAreAtomicUnlessTagged(t *testing.T) {
-	assert.Equal(t, "atomic", compileFor[Endpoints]("v1").Field("subsets").ListType)
-}
-
-func TestOffWireFieldsAreNotInTheSchema(t *testing.T) {
-	spec := compileFor[LeaseCandidate]("v1beta1").Field("spec").Type
-	assert.Nil(t, spec.Field("-"))
-	assert.Nil(t, spec.Field("OffWire"))
-	assert.Len(t, spec.Fields, 6)
-}
-
-func TestRecursiveTypeCompiles(t *testing.T) {
-	every := compileFor[Everything]("v1")
-	assert.Same(t, every, every.Field("child").Type)
-	assert.Same(t, every, every.Field("children").Type.Elem)
-}
-
 func TestProtobufTagOfTheCodeGenerators(t *testing.T) {
 	type generated struct {
 		A string `json:"a" protobuf:"bytes,7,opt,name=a"`

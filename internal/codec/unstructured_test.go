@@ -1,7 +1,6 @@
 package codec
 
 import (
-	"strings"
 	"testing"
 	"time"
 
@@ -32,20 +31,6 @@ func TestToUnstructured(t *testing.T) {
 	}, got)
 }
 
-func TestToUnstructuredIsTheDecodedJSON(t *testing.T) {
-	every := compileFor[Everything]("v1")
-	for seed := range uint64(500) {
-		r := newFiller(seed)
-		r.utf8 = true
-		obj := fillNew[Everything](r)
-		doc, err := every.AppendJSON(nil, obj)
-		require.NoError(t, err)
-		var want map[string]any
-		require.NoError(t, kjson.UnmarshalCaseSensitivePreserveInts(doc, &want))
-		require.Equal(t, floats(want), floats(every.ToUnstructured(obj)), "seed %d", seed)
-	}
-}
-
 // floats makes all numbers float64, because JSON does not distinguish 1 and 1.0.
 func floats(tree any) any {
 	switch v := tree.(type) {
@@ -61,11 +46,6 @@ func floats(tree any) any {
 		}
 	}
 	return tree
-}
-
-func TestToUnstructuredRefusesInvalidJSON(t *testing.T) {
-	got := compileFor[meta.ManagedFieldsEntry]("v1").ToUnstructured(&meta.ManagedFieldsEntry{FieldsV1: &meta.FieldsV1{Raw: []byte(`{`)}})
-	assert.Equal(t, map[string]any{"fieldsV1": nil}, got)
 }
 
 func TestFromUnstructuredReadsWhatToUnstructuredWrites(t *testing.T) {
@@ -160,14 +140,4 @@ func TestFromUnstructuredSortsUnknownFields(t *testing.T) {
 	strictErrs, err = compileFor[Lease]("v1").FromUnstructured(doc, &Lease{}, false)
 	require.NoError(t, err)
 	assert.Empty(t, strictErrs)
-}
-
-func TestFromUnstructuredOfADeepTree(t *testing.T) {
-	doc := []byte(`{"raw":` + strings.Repeat(`{"a":`, 9000) + `1` + strings.Repeat(`}`, 9001))
-	var tree map[string]any
-	require.NoError(t, kjson.UnmarshalCaseSensitivePreserveInts(doc, &tree))
-	var e Everything
-	_, err := compileFor[Everything]("v1").FromUnstructured(tree, &e, true)
-	require.NoError(t, err)
-	assert.Len(t, e.Raw.Raw, len(doc)-len(`{"raw":}`))
 }

@@ -49,13 +49,14 @@ func contains[P any](s Scope, c *Change[P]) bool {
 // from any goroutine, but no two of Publish, Expire, Lose and Fork at the same time.
 type Hub[P any] struct {
 	done   chan struct{}
-	toWake []*Reader[P] // by the present Publish
+	toWake []chan struct{} // by the present Publish
 
-	mu         sync.Mutex // guards all below, and the marks of every Reader
+	mu         sync.Mutex // guards all below, and the marks of every Reader and Follower
 	history    history[P]
 	readers    int                    // how many are open
 	groups     map[Scope][]*Reader[P] // no group is empty
-	nextChange chan struct{}          // closed by the next change or Signal; nil if nothing waits for it
+	followers  []*Follower[P]
+	nextChange chan struct{} // closed by the next change or Signal; nil if nothing waits for it
 	waiters    []waiter
 }
 
@@ -92,13 +93,19 @@ func (h *Hub[P]) Publish(version uint64, changes ...*Change[P]) {
 		h.markLocked(Scope{Collection: c.Collection}, c)
 		h.markLocked(Scope{Collection: c.Collection, Namespace: c.Namespace}, c)
 		h.markLocked(Scope{Collection: c.Collection, Namespace: c.Namespace, Name: c.Name}, c)
+		for _, f := range h.followers {
+			if f.marked == 0 && f.wants(c) {
+				f.marked = c.Version
+				h.toWake = append(h.toWake, f.wake)
+			}
+		}
 	}
 	h.history.head = version
 	h.reachedLocked(version)
 	h.mu.Unlock()
 	// A woken reader takes the lock, so the writer releases it first.
-	for _, r := range h.toWake {
-		r.Signal()
+	for _, wake := range h.toWake {
+		signal(wake)
 	}
 	clear(h.toWake)
 	h.toWake = h.toWake[:0]
@@ -111,7 +118,7 @@ func (h *Hub[P]) markLocked(s Scope, c *Change[P]) {
 	for _, r := range h.groups[s] {
 		if r.marked == 0 {
 			r.marked = c.Version
-			h.toWake = append(h.toWake, r)
+			h.toWake = append(h.toWake, r.wake)
 		}
 	}
 }
@@ -181,7 +188,7 @@ func (h *Hub[P]) Losses() int {
 	return s.losses
 }
 
-// Signal wakes all readers, and closes the channel that Head has returned.
+// Signal wakes all readers and followers, and closes the channel that Head has returned.
 func (h *Hub[P]) Signal() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -194,6 +201,17 @@ func (h *Hub[P]) signalLocked() {
 		for _, r := range group {
 			r.Signal()
 		}
+	}
+	for _, f := range h.followers {
+		signal(f.wake)
+	}
+}
+
+// signal puts a value into a channel of capacity 1, unless it has one.
+func signal(wake chan struct{}) {
+	select {
+	case wake <- struct{}{}:
+	default: // a wake-up is already pending
 	}
 }
 

@@ -43,12 +43,7 @@ func (h *Hub[P]) Read(s Scope, after uint64) *Reader[P] {
 
 // Signal makes Wake deliver a value. It may be called from any goroutine: a reader that
 // waits for other events too then needs no other channel.
-func (r *Reader[P]) Signal() {
-	select {
-	case r.wake <- struct{}{}:
-	default: // a wake-up is already pending
-	}
-}
+func (r *Reader[P]) Signal() { signal(r.wake) }
 
 // Wake delivers a value when Poll may have something to return, after Signal, and when the hub is closed.
 func (r *Reader[P]) Wake() <-chan struct{} { return r.wake }

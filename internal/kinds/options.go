@@ -9,37 +9,12 @@ import (
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
-// WriteOptions are the options of a create, an update or a patch on the wire (API reference, "CreateOptions", "UpdateOptions" and
-// "PatchOptions").
-type WriteOptions struct {
-	// DryRun is empty, or "All".
-	DryRun []string
-	// FieldManager has at most 128 printable bytes.
-	FieldManager string
-	// FieldValidation is Ignore, Warn, Strict, or empty for Warn.
-	FieldValidation string
-}
-
-// DeleteOptions are the options of a deletion on the wire (API reference, "DeleteOptions").
-type DeleteOptions struct {
-	meta.TypeMeta `json:",inline"`
-	// GracePeriodSeconds has no effect on kinds without graceful deletion.
-	GracePeriodSeconds *int64         `json:"gracePeriodSeconds,omitempty" protobuf:"1"`
-	Preconditions      *Preconditions `json:"preconditions,omitempty" protobuf:"2"`
-	// OrphanDependents is the old form of PropagationPolicy. Only one may be set.
-	OrphanDependents  *bool                     `json:"orphanDependents,omitempty" protobuf:"3"`
-	PropagationPolicy *meta.DeletionPropagation `json:"propagationPolicy,omitempty" protobuf:"4"`
-	DryRun            []string                  `json:"dryRun,omitempty" protobuf:"5"` // empty, or "All"
-	// IgnoreStoreReadErrorWithClusterBreakingPotential is for objects that cannot be
-	// decoded, and refused for all others.
-	IgnoreStoreReadErrorWithClusterBreakingPotential *bool `json:"ignoreStoreReadErrorWithClusterBreakingPotential,omitempty" protobuf:"6"`
-}
-
-// Preconditions must hold, or the deletion is a conflict.
-type Preconditions struct {
-	UID             *meta.UID `json:"uid,omitempty" protobuf:"1"`
-	ResourceVersion *string   `json:"resourceVersion,omitempty" protobuf:"2"`
-}
+// The options of writes.
+type (
+	WriteOptions  = meta.WriteOptions
+	DeleteOptions = meta.DeleteOptions
+	Preconditions = meta.Preconditions
+)
 
 // DryRunAll is the only value of a dryRun option.
 const DryRunAll = "All"
@@ -47,11 +22,13 @@ const DryRunAll = "All"
 // MaxFieldManager bounds the name of a field manager, in bytes.
 const MaxFieldManager = 128
 
-// Validate returns a 422, or nil. kind is CreateOptions or UpdateOptions.
-func (o WriteOptions) Validate(kind string) error { return OptionsError(kind, o.check()) }
+// ValidateWriteOptions returns a 422, or nil. kind is CreateOptions or UpdateOptions.
+func ValidateWriteOptions(o WriteOptions, kind string) error {
+	return OptionsError(kind, checkWriteOptions(o))
+}
 
-// ValidatePatch returns a 422, or nil. apply means a server-side apply. force is its option to take fields from other managers, or nil.
-func (o WriteOptions) ValidatePatch(apply bool, force *bool) error {
+// ValidatePatchOptions returns a 422, or nil. apply means a server-side apply. force is its option to take fields from other managers, or nil.
+func ValidatePatchOptions(o WriteOptions, apply bool, force *bool) error {
 	var errs field.Errors
 	if apply && o.FieldManager == "" {
 		errs = append(errs, field.Required("fieldManager", "is required for apply patch"))
@@ -59,10 +36,10 @@ func (o WriteOptions) ValidatePatch(apply bool, force *bool) error {
 	if !apply && force != nil {
 		errs = append(errs, field.Forbidden("force", "may not be specified for non-apply patch"))
 	}
-	return OptionsError("PatchOptions", append(errs, o.check()...))
+	return OptionsError("PatchOptions", append(errs, checkWriteOptions(o)...))
 }
 
-func (o WriteOptions) check() field.Errors {
+func checkWriteOptions(o WriteOptions) field.Errors {
 	errs := checkFieldManager("fieldManager", o.FieldManager)
 	errs = append(errs, checkDryRun(o.DryRun)...)
 	switch o.FieldValidation {
@@ -121,7 +98,7 @@ func ValidateDeleteOptions(o DeleteOptions, collection bool) error {
 		}
 	}
 	errs = append(errs, checkDryRun(o.DryRun)...)
-	unsafe := o.IgnoresReadError()
+	unsafe := IgnoresReadError(o)
 	if unsafe {
 		for _, other := range []struct {
 			set  bool
@@ -144,7 +121,7 @@ func ValidateDeleteOptions(o DeleteOptions, collection bool) error {
 }
 
 // IgnoresReadError reports whether the options are for objects that cannot be decoded.
-func (o DeleteOptions) IgnoresReadError() bool {
+func IgnoresReadError(o DeleteOptions) bool {
 	b := o.IgnoreStoreReadErrorWithClusterBreakingPotential
 	return b != nil && *b
 }

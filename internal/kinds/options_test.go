@@ -32,8 +32,8 @@ func TestWriteOptionsAreChecked(t *testing.T) {
 			`[fieldManager: Too long: may not be more than 128 bytes, fieldValidation: Unsupported value: "Foo": supported values: "", "Ignore", "Strict", "Warn"]`},
 	} {
 		t.Run(name, func(t *testing.T) {
-			create, update := row.opts.Validate("CreateOptions"), row.opts.Validate("UpdateOptions")
-			patch := row.opts.ValidatePatch(false, nil)
+			create, update := kinds.ValidateWriteOptions(row.opts, "CreateOptions"), kinds.ValidateWriteOptions(row.opts, "UpdateOptions")
+			patch := kinds.ValidatePatchOptions(row.opts, false, nil)
 			if row.want == "" {
 				require.NoError(t, create)
 				require.NoError(t, update)
@@ -50,10 +50,10 @@ func TestWriteOptionsAreChecked(t *testing.T) {
 func TestForceIsForApplyAlone(t *testing.T) {
 	const invalid = `PatchOptions.meta.k8s.io "" is invalid: `
 	var opts kinds.WriteOptions
-	assertStatus(t, opts.ValidatePatch(false, new(false)), 422, store.ErrInvalid, invalid+"force: Forbidden: may not be specified for non-apply patch")
-	assertStatus(t, opts.ValidatePatch(true, new(false)), 422, store.ErrInvalid, invalid+"fieldManager: Required value: is required for apply patch")
+	assertStatus(t, kinds.ValidatePatchOptions(opts, false, new(false)), 422, store.ErrInvalid, invalid+"force: Forbidden: may not be specified for non-apply patch")
+	assertStatus(t, kinds.ValidatePatchOptions(opts, true, new(false)), 422, store.ErrInvalid, invalid+"fieldManager: Required value: is required for apply patch")
 	opts.FieldManager = "m"
-	assert.NoError(t, opts.ValidatePatch(true, new(false)))
+	assert.NoError(t, kinds.ValidatePatchOptions(opts, true, new(false)))
 }
 
 // assertStatus demands code, reason and text of an error's Status.

@@ -26,8 +26,8 @@ func (k *Kind) ValidateCreate(version int, o Object) field.Errors {
 	m := o.GetObjectMeta()
 	errs := k.validateOwnMetadata(m)
 	errs = append(errs, k.versions[version].validate(o, nil)...)
-	if len(errs) == 0 {
-		errs = k.validateMetadata(m, validate.NameIsPathSegment)
+	if len(errs) == 0 { // all but the names is valid by the rules of all kinds too
+		errs = k.validateNames(m, validate.NameIsPathSegment)
 	}
 	return errs
 }

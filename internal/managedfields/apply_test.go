@@ -12,177 +12,6 @@ import (
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
-func TestApplyOwnsTheFieldsOfTheConfiguration(t *testing.T) {
-	w := world{t: t, kind: leases}
-	require.NoError(t, w.apply("a", `{"metadata":{"name":"x","labels":{"l":"1"},"finalizers":["x/y"],"annotations":{},
-		"ownerReferences":[{"apiVersion":"v1","kind":"K","name":"n","uid":"u1"}]},"spec":{"holderIdentity":"h","renewTime":null}}`))
-	assert.Equal(t, []string{
-		`a A 1 {"f:metadata":{"f:annotations":{},"f:finalizers":{"v:\"x/y\"":{}},"f:labels":{"f:l":{}},"f:ownerReferences":{"k:{\"uid\":\"u1\"}":{}}},` +
-			`"f:spec":{"f:holderIdentity":{},"f:renewTime":{}}}`,
-	}, w.record())
-
-	for name, config := range map[string]string{
-		"an empty object": `{"metadata":{"name":"x"},"spec":{}}`,
-		"null":            `{"metadata":{"name":"x"},"spec":null}`,
-		"an empty list":   `{"metadata":{"name":"x","finalizers":[]},"spec":{}}`,
-	} {
-		t.Run(name, func(t *testing.T) {
-			w := world{t: t, kind: leases}
-			require.NoError(t, w.apply("a", config))
-			assert.Equal(t, []string{`a A 1 {"f:spec":{}}`}, w.record())
-		})
-	}
-	w = world{t: t, kind: leases}
-	require.NoError(t, w.apply("a", `{"metadata":{"name":"x"}}`))
-	assert.Nil(t, w.live.GetObjectMeta().ManagedFields)
-}
-
-func TestApplyConflicts(t *testing.T) {
-	w := world{t: t, kind: leases}
-	require.NoError(t, w.apply("one", `{"metadata":{"labels":{"x":"1"}},"spec":{"holderIdentity":"alpha"}}`))
-	before := w.record()
-
-	err := w.apply("two", `{"metadata":{"labels":{"x":"2"}},"spec":{"holderIdentity":"alpha"}}`)
-	status := meta.StatusOf(err)
-	assert.Equal(t, `Apply failed with 1 conflict: conflict with "one": .metadata.labels.x`, status.Message)
-	assert.Equal(t, int32(409), status.Code)
-	assert.Equal(t, meta.ReasonConflict, status.Reason)
-	assert.Equal(t, &meta.StatusDetails{Causes: []meta.StatusCause{
-		{Type: "FieldManagerConflict", Message: `conflict with "one"`, Field: ".metadata.labels.x"},
-	}}, status.Details)
-	assert.Equal(t, before, w.record())
-
-	require.NoError(t, w.apply("two", `{"metadata":{"labels":{"x":"1"}},"spec":{"holderIdentity":"alpha"}}`))
-	assert.Equal(t, []string{
-		`two A - {"f:metadata":{"f:labels":{"f:x":{}}},"f:spec":{"f:holderIdentity":{}}}`,
-		`one A 1 {"f:metadata":{"f:labels":{"f:x":{}}},"f:spec":{"f:holderIdentity":{}}}`,
-	}, w.record(), "a field with an equal value is shared; an apply without a change has no time")
-
-	require.NoError(t, w.force("two", `{"metadata":{"labels":{"x":"2"}},"spec":{"holderIdentity":"alpha"}}`))
-	assert.Equal(t, []string{
-		`one A 1 {"f:spec":{"f:holderIdentity":{}}}`,
-		`two A 4 {"f:metadata":{"f:labels":{"f:x":{}}},"f:spec":{"f:holderIdentity":{}}}`,
-	}, w.record())
-}
-
-func TestConflictsWithSeveralManagers(t *testing.T) {
-	w := world{t: t, kind: leases}
-	require.NoError(t, w.apply("a", `{"metadata":{"labels":{"a":"1"},"finalizers":["a/b"],"ownerReferences":[{"apiVersion":"v1","kind":"K","name":"n","uid":"u1"}]},
-		"spec":{"holderIdentity":"x"}}`))
-	w.update("w", `{"metadata":{"labels":{"a":"1"},"finalizers":["a/b"],"ownerReferences":[{"apiVersion":"v1","kind":"K","name":"n","uid":"u1"}]},
-		"spec":{"holderIdentity":"x","leaseTransitions":1}}`)
-	err := w.apply("w", `{"metadata":{"labels":{"a":"2"},"finalizers":["a/b"],"ownerReferences":[{"apiVersion":"v1","kind":"L","name":"n","uid":"u1"}]},
-		"spec":{"holderIdentity":"y","leaseTransitions":2}}`)
-	status := meta.StatusOf(err)
-	assert.Equal(t, "Apply failed with 4 conflicts: conflicts with \"a\":\n- .metadata.labels.a\n- .metadata.ownerReferences[uid=\"u1\"]\n"+
-		"- .spec.holderIdentity\nconflicts with \"w\" using coordination.k8s.io/v1:\n- .spec.leaseTransitions", status.Message)
-	assert.Len(t, status.Details.Causes, 4)
-	assert.Equal(t, meta.StatusCause{Type: "FieldManagerConflict", Message: `conflict with "w" using coordination.k8s.io/v1`, Field: ".spec.leaseTransitions"},
-		status.Details.Causes[3], "the updater and the applier of one name are two managers")
-}
-
-// The record has its managers in the order of their times, and the error by their names.
-func TestConflictsAreSortedByManager(t *testing.T) {
-	w := world{t: t, kind: leases}
-	w.update("z", `{"metadata":{},"spec":{"strategy":"s"}}`)
-	w.update("a", `{"metadata":{},"spec":{"strategy":"s","holderIdentity":"h"}}`)
-	assert.ErrorContains(t, w.apply("m", `{"spec":{"strategy":"t","holderIdentity":"i"}}`),
-		"Apply failed with 2 conflicts: conflicts with \"a\" using coordination.k8s.io/v1:\n- .spec.holderIdentity\n"+
-			"conflicts with \"z\" using coordination.k8s.io/v1:\n- .spec.strategy")
-}
-
-func TestConflictNamesTheSubresource(t *testing.T) {
-	w := world{t: t, kind: leases}
-	w.update("m", `{"metadata":{"managedFields":[{"manager":"x","operation":"Update","apiVersion":"coordination.k8s.io/v1","subresource":"status",
-		"fieldsType":"FieldsV1","fieldsV1":{"f:spec":{"f:strategy":{}}}}]},"spec":{}}`)
-	assert.EqualError(t, w.apply("a", `{"spec":{"strategy":"s"}}`),
-		`Apply failed with 1 conflict: conflict with "x" with subresource "status" using coordination.k8s.io/v1: .spec.strategy`)
-}
-
-func TestApplyRemovesFieldsWithoutOwner(t *testing.T) {
-	w := world{t: t, kind: leases}
-	require.NoError(t, w.apply("a", `{"metadata":{"labels":{"a":"1","b":"1"},"finalizers":["x/a","x/b"],
-		"ownerReferences":[{"apiVersion":"v1","kind":"K","name":"n","uid":"u1"},{"apiVersion":"v1","kind":"K","name":"n","uid":"u2"}]},
-		"spec":{"holderIdentity":"x","strategy":"s"}}`))
-	require.NoError(t, w.apply("b", `{"metadata":{"labels":{"b":"1"}},"spec":{"strategy":"s"}}`))
-	require.NoError(t, w.apply("a", `{"metadata":{"finalizers":["x/b"],"ownerReferences":[{"apiVersion":"v1","kind":"K","name":"n","uid":"u2"}]}}`))
-	assert.Equal(t, `{"metadata":{"finalizers":["x/b"],"labels":{"b":"1"},"ownerReferences":[{"apiVersion":"v1","kind":"K","name":"n","uid":"u2"}]},"spec":{"strategy":"s"}}`, w.doc())
-	assert.Equal(t, []string{
-		`b A - {"f:metadata":{"f:labels":{"f:b":{}}},"f:spec":{"f:strategy":{}}}`,
-		`a A 3 {"f:metadata":{"f:finalizers":{"v:\"x/b\"":{}},"f:ownerReferences":{"k:{\"uid\":\"u2\"}":{}}}}`,
-	}, w.record())
-
-	require.NoError(t, w.apply("b", `{}`))
-	require.NoError(t, w.apply("a", `{}`))
-	assert.Equal(t, `{"spec":{}}`, w.doc())
-	assert.Empty(t, w.record(), "managers without fields are removed")
-}
-
-func TestApplyKeepsFieldsOfUpdaters(t *testing.T) {
-	w := world{t: t, kind: leases}
-	require.NoError(t, w.apply("a", `{"metadata":{"labels":{"a":"1"}},"spec":{"holderIdentity":"x"}}`))
-	w.update("u", `{"metadata":{"labels":{"a":"2","b":"1"}},"spec":{"holderIdentity":"x","strategy":"s"}}`)
-	require.NoError(t, w.apply("a", `{}`))
-	assert.Equal(t, `{"metadata":{"labels":{"a":"2","b":"1"}},"spec":{"strategy":"s"}}`, w.doc())
-	assert.Equal(t, []string{`u U 2 {"f:metadata":{"f:labels":{"f:a":{},"f:b":{}}},"f:spec":{"f:strategy":{}}}`}, w.record())
-}
-
-func TestFirstApplyRecordsExistingFields(t *testing.T) {
-	w := world{t: t, kind: leases}
-	w.live = w.object(0, `{"metadata":{"name":"x","uid":"u","labels":{"a":"1"}},"spec":{"holderIdentity":"x"}}`)
-	assert.EqualError(t, w.apply("a", `{"spec":{"holderIdentity":"y"}}`),
-		`Apply failed with 1 conflict: conflict with "before-first-apply" using coordination.k8s.io/v1: .spec.holderIdentity`)
-	require.NoError(t, w.apply("a", `{"spec":{"strategy":"s"}}`))
-	assert.Equal(t, []string{
-		`a A 2 {"f:spec":{"f:strategy":{}}}`,
-		`before-first-apply U 2 {"f:metadata":{"f:labels":{".":{},"f:a":{}}},"f:spec":{"f:holderIdentity":{}}}`,
-	}, w.record())
-}
-
-func TestApplyThatChangesNothing(t *testing.T) {
-	w := world{t: t, kind: leases}
-	const config = `{"metadata":{"name":"x","labels":{"a":"1"}},"spec":{"leaseTransitions":1}}`
-	require.NoError(t, w.apply("a", config))
-	live, before := w.live, w.record()
-	require.NoError(t, w.apply("a", config))
-	assert.Equal(t, before, w.record())
-	assert.NotSame(t, live, w.live)
-	require.NoError(t, w.apply("a", strings.Replace(config, "1}}", "1.0}}", 1)), "numbers are compared by value")
-	assert.Equal(t, before, w.record())
-}
-
-func TestApplyOfListsKeepsTheirOrder(t *testing.T) {
-	for name, row := range map[string]struct{ live, applied, want string }{
-		"new items come last":           {`"a/1","a/2"`, `"a/3"`, `"a/1","a/2","a/3"`},
-		"the order of the sent items":   {`"a/1","a/2","a/3"`, `"a/3","a/1"`, `"a/2","a/3","a/1"`},
-		"among the others":              {`"a/1","a/2","a/3"`, `"a/1","a/4","a/3"`, `"a/1","a/2","a/4","a/3"`},
-		"repeated items stay":           {`"a/1","a/1","a/2"`, `"a/2"`, `"a/1","a/1","a/2"`},
-		"a repeated item and a new one": {`"a/1","a/1"`, `"a/1","a/2"`, `"a/1","a/2"`},
-		"old items among new ones":      {`"a/1","a/2","a/3","a/4"`, `"a/5","a/3","a/2","a/6","a/4"`, `"a/1","a/5","a/3","a/2","a/6","a/4"`},
-		"after a new item":              {`"a/1","a/2","a/3"`, `"a/1","a/4","a/2"`, `"a/1","a/4","a/2","a/3"`},
-		"before new items":              {`"a/1","a/2","a/3","a/4"`, `"a/4","a/5","a/1"`, `"a/2","a/3","a/4","a/5","a/1"`},
-		"repeated items are joined":     {`"a/1","a/2","a/1"`, `"a/1"`, `"a/1","a/2"`},
-	} {
-		t.Run(name, func(t *testing.T) {
-			w := world{t: t, kind: leases}
-			w.update("u", `{"metadata":{"finalizers":[`+row.live+`]},"spec":{}}`)
-			require.NoError(t, w.force("a", `{"metadata":{"finalizers":[`+row.applied+`]}}`))
-			assert.Equal(t, `{"metadata":{"finalizers":[`+row.want+`]},"spec":{}}`, w.doc())
-		})
-	}
-}
-
-func TestApplyOfItemsWithKeys(t *testing.T) {
-	w := world{t: t, kind: things}
-	require.NoError(t, w.apply("a", `{"items":[{"name":"x","value":"1","tags":["s"]},{"name":"y","port":1}],"parts":{"p":{"a":"1"}},"numbers":[1]}`))
-	require.NoError(t, w.apply("b", `{"items":[{"name":"y","port":1,"value":"2"},{"name":"x","tags":["t"]}],"parts":{"p":{"b":2}}}`))
-	assert.Equal(t, `{"items":[{"name":"y","port":1,"value":"2"},{"name":"x","tags":["s","t"],"value":"1"}],"numbers":[1],"parts":{"p":{"a":"1","b":2}}}`, w.doc())
-	require.NoError(t, w.apply("a", `{"items":[{"name":"z"}]}`))
-	assert.Equal(t, `{"items":[{"name":"y","port":1,"value":"2"},{"name":"x","tags":["t"]},{"name":"z"}],"parts":{"p":{"b":2}}}`, w.doc())
-	assert.EqualError(t, w.apply("a", `{"items":[{"name":"z"},{"name":"z","value":"1"}]}`),
-		`failed to create typed patch object (/; example.com/v1, Kind=Thing): .items: duplicate entries for key [name="z"]`)
-}
-
 func TestApplyRemovesAnItemBesideRepeatedOnes(t *testing.T) {
 	w := world{t: t, kind: leases}
 	w.update("u", `{"metadata":{"finalizers":["a/1","a/1"]},"spec":{}}`)
@@ -190,18 +19,6 @@ func TestApplyRemovesAnItemBesideRepeatedOnes(t *testing.T) {
 	assert.Equal(t, `{"metadata":{"finalizers":["a/1","a/1","a/2"]},"spec":{}}`, w.doc())
 	require.NoError(t, w.apply("a", `{}`))
 	assert.Equal(t, `{"metadata":{"finalizers":["a/1","a/1"]},"spec":{}}`, w.doc())
-}
-
-func TestApplyThroughAnotherVersion(t *testing.T) {
-	w := world{t: t, kind: candidates}
-	require.NoError(t, w.applyIn(2, "a", false, `{"metadata":{"labels":{"x":"1"}},"spec":{"leaseName":"l","preferredStrategies":["s"]}}`))
-	assert.Equal(t, `{"metadata":{"labels":{"x":"1"}},"spec":{"leaseName":"l","strategy":"s"}}`, w.doc())
-	err := w.applyIn(0, "b", false, `{"spec":{"strategy":"t"}}`)
-	assert.EqualError(t, err, `Apply failed with 1 conflict: conflict with "a": .spec.preferredStrategies`)
-	require.NoError(t, w.applyIn(0, "a", false, `{"spec":{"leaseName":"l"}}`))
-	assert.Equal(t, `{"spec":{"leaseName":"l"}}`, w.doc(), "the field applied through the other version is removed")
-	assert.Equal(t, []string{`a A 3 {"f:spec":{"f:leaseName":{}}}`}, w.record())
-	assert.Equal(t, "coordination.k8s.io/v1beta1", w.live.GetObjectMeta().ManagedFields[0].APIVersion)
 }
 
 func TestApplyAfterAVersionIsGone(t *testing.T) {
@@ -317,20 +134,6 @@ func TestApplyAsKubectlReadsTheLastAppliedAnnotation(t *testing.T) {
 	assert.NotContains(t, w.live.GetObjectMeta().Annotations, lastAppliedAnnotation, "an annotation that does not fit is removed")
 }
 
-func TestApplyAsKubectlRecordsTheWholeConfiguration(t *testing.T) {
-	for config, want := range map[string]string{
-		`{"spec":{"strategy":"s"}}`:                `{"apiVersion":"coordination.k8s.io/v1","kind":"Lease","spec":{"strategy":"s"}}`,
-		`{"metadata":{"name":"x"}}`:                `{"apiVersion":"coordination.k8s.io/v1","kind":"Lease","metadata":{"name":"x"}}`,
-		`{"metadata":{"annotations":null}}`:        `{"apiVersion":"coordination.k8s.io/v1","kind":"Lease","metadata":{}}`,
-		`{"metadata":{"annotations":{"a":"<\t"}}}`: `{"apiVersion":"coordination.k8s.io/v1","kind":"Lease","metadata":{"annotations":{"a":"\u003c\t"}}}`,
-	} {
-		w := world{t: t, kind: leases}
-		w.live = w.object(0, `{"metadata":{"uid":"u","annotations":{"`+lastAppliedAnnotation+`":"{}"}},"spec":{}}`)
-		require.NoError(t, w.force("kubectl", config))
-		assert.Equal(t, want+"\n", w.live.GetObjectMeta().Annotations[lastAppliedAnnotation])
-	}
-}
-
 // Upstream cannot compare such an object with the annotation.
 func TestApplyAsKubectlIgnoresTheAnnotationOfAnObjectWithRepeatedItems(t *testing.T) {
 	w := world{t: t, kind: leases}
@@ -431,15 +234,4 @@ func TestConflictsOverManyFieldsNameSome(t *testing.T) {
 	assert.Equal(t, len(status.Details.Causes), strings.Count(status.Message, "\n- "))
 	require.NoError(t, w.force("b", config("2")), "all of them are taken")
 	assert.Len(t, w.record(), 1)
-}
-
-// The items of sets and maps are recorded in the order of their keys, whatever their order in the list.
-func TestItemsAreRecordedInTheirOwnOrder(t *testing.T) {
-	w := world{t: t, kind: leases}
-	w.update("u", `{"metadata":{"finalizers":["d/x","b/x"]},"spec":{}}`)
-	w.update("v", `{"metadata":{"finalizers":["c/x","d/x","a/x","b/x","c/x"]},"spec":{}}`)
-	assert.Equal(t, []string{
-		`u U 1 {"f:metadata":{"f:finalizers":{".":{},"v:\"b/x\"":{},"v:\"d/x\"":{}}}}`,
-		`v U 2 {"f:metadata":{"f:finalizers":{"v:\"a/x\"":{},"v:\"c/x\"":{}}}}`,
-	}, w.record())
 }

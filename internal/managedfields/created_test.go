@@ -43,28 +43,6 @@ func TestCreate(t *testing.T) {
 	}
 }
 
-func TestCreateHonoursARecordOfTheClient(t *testing.T) {
-	for _, sent := range [][]meta.ManagedFieldsEntry{{}, {{}}, {{Manager: "x", Operation: "Update", APIVersion: "coordination.k8s.io/v1", FieldsType: "FieldsV1",
-		FieldsV1: &meta.FieldsV1{Raw: []byte(`{"f:spec":{"f:strategy":{}}}`)}}}} {
-		w := world{t: t, kind: leases, now: 1}
-		o := w.object(0, `{"metadata":{},"spec":{"strategy":"s"}}`)
-		o.GetObjectMeta().ManagedFields = sent
-		w.updateTo(0, "m", o)
-		assert.Equal(t, []string{`m U 1 {"f:spec":{"f:strategy":{}}}`}, w.record())
-	}
-}
-
-func TestStatusIsNotCreated(t *testing.T) {
-	kind := *leases
-	kind.Reset = []string{"spec"}
-	w := world{t: t, kind: &kind}
-	w.update("m", `{"metadata":{"labels":{"a":"1"}},"spec":{"strategy":"s"}}`)
-	assert.NotContains(t, w.record()[0], "f:spec", "what the write does not change has no owner")
-	kind.Subresource = "status"
-	w = world{t: t, kind: &kind}
-	w.update("m", `{"metadata":{},"spec":{}}`)
-}
-
 // FuzzUpdate makes random writes by several managers; world compares each update with one of trees.
 func FuzzUpdate(f *testing.F) {
 	f.Add(uint64(1))

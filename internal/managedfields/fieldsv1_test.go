@@ -65,29 +65,6 @@ func TestInvalidFieldsAreRefused(t *testing.T) {
 	assert.Equal(t, deep, string(appendFields(nil, s)))
 }
 
-func TestSetsAreCombined(t *testing.T) {
-	for name, row := range map[string]struct{ a, b, union, difference, intersection string }{
-		"empty":        {`{}`, `{"f:a":{}}`, `{"f:a":{}}`, `{}`, `{}`},
-		"members":      {`{"f:a":{},"f:b":{}}`, `{"f:b":{},"f:c":{}}`, `{"f:a":{},"f:b":{},"f:c":{}}`, `{"f:a":{}}`, `{"f:b":{}}`},
-		"parent, part": {`{"f:a":{}}`, `{"f:a":{"f:b":{}}}`, `{"f:a":{".":{},"f:b":{}}}`, `{"f:a":{}}`, `{}`},
-		"part, parent": {`{"f:a":{"f:b":{}}}`, `{"f:a":{}}`, `{"f:a":{".":{},"f:b":{}}}`, `{"f:a":{"f:b":{}}}`, `{}`},
-		"parts": {`{"f:a":{".":{},"f:b":{},"f:c":{}}}`, `{"f:a":{"f:b":{},"f:d":{}}}`,
-			`{"f:a":{".":{},"f:b":{},"f:c":{},"f:d":{}}}`, `{"f:a":{".":{},"f:c":{}}}`, `{"f:a":{"f:b":{}}}`},
-		"numbers": {`{"v:1":{},"v:2":{}}`, `{"v:1.0":{}}`, `{"v:1":{},"v:2":{}}`, `{"v:2":{}}`, `{"v:1":{}}`},
-	} {
-		t.Run(name, func(t *testing.T) {
-			a, err := parseFields([]byte(row.a))
-			require.NoError(t, err)
-			b, err := parseFields([]byte(row.b))
-			require.NoError(t, err)
-			assert.Equal(t, row.union, string(appendFields(nil, union(a, b))))
-			assert.Equal(t, row.difference, string(appendFields(nil, difference(a, b))))
-			assert.Equal(t, row.intersection, string(appendFields(nil, intersection(a, b))))
-			assert.Equal(t, row.a, string(appendFields(nil, a)), "sets do not change")
-		})
-	}
-}
-
 func FuzzFieldsV1(f *testing.F) {
 	for _, text := range []string{
 		`{}`, `null`, `{"f:a":{".":{},"f:b":{}}}`, `{"k:{\"uid\":\"u1\"}":{},"v:\"a/b\"":{},"i:0":{},"x:y":1}`,

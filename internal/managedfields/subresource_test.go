@@ -45,14 +45,3 @@ func TestSubresourceHasItsOwnEntryWithOnlyTheFieldsThatItWrites(t *testing.T) {
 	assert.Equal(t, at(3).Unix(), renewed.ManagedFields[1].Time.Unix())
 	assert.Equal(t, at(1).Unix(), renewed.ManagedFields[0].Time.Unix())
 }
-
-func TestConflictsNameTheSubresource(t *testing.T) {
-	status := newStatusOf(leases)
-	config := func(holder string) map[string]any {
-		return map[string]any{"apiVersion": "coordination.k8s.io/v1", "kind": "Lease", "spec": map[string]any{"holderIdentity": holder}}
-	}
-	o, err := status.Apply(0, nil, config("a"), ApplyOptions{Manager: "m", Now: at(1)})
-	require.NoError(t, err)
-	_, err = leases.Apply(0, o, config("b"), ApplyOptions{Manager: "m", Now: at(2)})
-	require.EqualError(t, err, `Apply failed with 1 conflict: conflict with "m" with subresource "status": .spec.holderIdentity`)
-}

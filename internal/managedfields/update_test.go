@@ -1,7 +1,6 @@
 package managedfields
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -12,86 +11,6 @@ import (
 
 	"github.com/kubecoord/kubecoord/store/meta"
 )
-
-func TestUpdateRecordsTheManagerOfEachField(t *testing.T) {
-	w := world{t: t, kind: leases}
-	w.update("creator", `{"metadata":{"name":"m","labels":{"a":"1"}},"spec":{"holderIdentity":"x"}}`)
-	assert.Equal(t, []string{
-		`creator U 1 {"f:metadata":{"f:labels":{".":{},"f:a":{}}},"f:spec":{"f:holderIdentity":{}}}`,
-	}, w.record())
-	entry := w.live.GetObjectMeta().ManagedFields[0]
-	assert.Equal(t, "coordination.k8s.io/v1", entry.APIVersion)
-	assert.Equal(t, "FieldsV1", entry.FieldsType)
-	assert.Empty(t, entry.Subresource)
-
-	w.update("updater", `{"metadata":{"name":"m","labels":{"a":"2","b":"1"}},"spec":{"holderIdentity":"x"}}`)
-	assert.Equal(t, []string{
-		`creator U 1 {"f:metadata":{"f:labels":{}},"f:spec":{"f:holderIdentity":{}}}`,
-		`updater U 2 {"f:metadata":{"f:labels":{"f:a":{},"f:b":{}}}}`,
-	}, w.record(), "the writer owns the changed fields, but not their container")
-
-	w.update("", `{"metadata":{"name":"m","labels":{"a":"2","b":"1"},"finalizers":["x/y"]},"spec":{"holderIdentity":"x"}}`)
-	assert.Equal(t, []string{
-		`creator U 1 {"f:metadata":{"f:labels":{}},"f:spec":{"f:holderIdentity":{}}}`,
-		`updater U 2 {"f:metadata":{"f:labels":{"f:a":{},"f:b":{}}}}`,
-		`unknown U 3 {"f:metadata":{"f:finalizers":{".":{},"v:\"x/y\"":{}}}}`,
-	}, w.record())
-
-	w.update("updater", `{"metadata":{"name":"m","labels":{"b":"1"}},"spec":{}}`)
-	assert.Equal(t, []string{
-		`creator U 1 {"f:metadata":{"f:labels":{}}}`,
-		`updater U 2 {"f:metadata":{"f:labels":{"f:b":{}}}}`,
-	}, w.record(), "a removed field has no owner; a manager without new fields keeps its time")
-
-	w.update("creator", `{"metadata":{"name":"m"},"spec":{}}`)
-	assert.Nil(t, w.live.GetObjectMeta().ManagedFields)
-
-	w.update("creator", `{"metadata":{"name":"m","labels":{"a":"1"}},"spec":{}}`)
-	assert.Nil(t, w.live.GetObjectMeta().ManagedFields, "an update adds no managedFields to an object without them")
-}
-
-func TestUpdateNeverRecordsFieldsOfTheServer(t *testing.T) {
-	w := world{t: t, kind: leases}
-	w.update("m", `{"metadata":{"name":"m","namespace":"n","uid":"u","resourceVersion":"1","generation":2,"selfLink":"/",
-		"creationTimestamp":"2024-01-01T00:00:00Z"},"spec":{}}`)
-	assert.Nil(t, w.live.GetObjectMeta().ManagedFields)
-
-	w = world{t: t, kind: leases}
-	w.update("m", `{"metadata":{"name":"m","generateName":"g","deletionTimestamp":"2024-01-01T00:00:00Z","deletionGracePeriodSeconds":0,
-		"ownerReferences":[{"apiVersion":"v1","kind":"K","name":"n","uid":"u1"}]},"spec":{}}`)
-	assert.Equal(t, []string{
-		`m U 1 {"f:metadata":{"f:deletionGracePeriodSeconds":{},"f:deletionTimestamp":{},"f:generateName":{},"f:ownerReferences":{".":{},"k:{\"uid\":\"u1\"}":{}}}}`,
-	}, w.record())
-}
-
-func TestUpdateOfAnAtomicList(t *testing.T) {
-	w := world{t: t, kind: endpointsKind}
-	w.update("m", `{"metadata":{},"subsets":[{"addresses":[{"ip":"1"}]}]}`)
-	w.update("n", `{"metadata":{},"subsets":[{"addresses":[{"ip":"2"}]}]}`)
-	assert.Equal(t, []string{`n U 2 {"f:subsets":{}}`}, w.record())
-	w.update("n", `{"metadata":{},"subsets":[{"addresses":[{"ip":"2"},{"ip":"3"}]}]}`)
-	assert.Equal(t, []string{`n U 3 {"f:subsets":{}}`}, w.record())
-	w.update("m", `{"metadata":{},"subsets":[]}`)
-	assert.Nil(t, w.live.GetObjectMeta().ManagedFields)
-}
-
-func TestUpdateOfListsWithRepeatedItems(t *testing.T) {
-	w := world{t: t, kind: leases}
-	w.update("m", `{"metadata":{"finalizers":["a/b","a/b","c/d"]},"spec":{}}`)
-	assert.Equal(t, []string{`m U 1 {"f:metadata":{"f:finalizers":{".":{},"v:\"a/b\"":{},"v:\"c/d\"":{}}}}`}, w.record())
-	w.update("n", `{"metadata":{"finalizers":["a/b","c/d"]},"spec":{}}`)
-	assert.Equal(t, []string{
-		`m U 1 {"f:metadata":{"f:finalizers":{".":{},"v:\"c/d\"":{}}}}`,
-		`n U 2 {"f:metadata":{"f:finalizers":{"v:\"a/b\"":{}}}}`,
-	}, w.record(), "an item that is there once is another one")
-	w.update("o", `{"metadata":{"finalizers":["a/b","c/d","c/d"]},"spec":{}}`)
-	w.update("p", `{"metadata":{"finalizers":["a/b","c/d","c/d","c/d"]},"spec":{}}`)
-	assert.Equal(t, []string{
-		`m U 1 {"f:metadata":{"f:finalizers":{}}}`,
-		`n U 2 {"f:metadata":{"f:finalizers":{"v:\"a/b\"":{}}}}`,
-		`p U 4 {"f:metadata":{"f:finalizers":{"v:\"c/d\"":{}}}}`,
-	}, w.record())
-}
 
 const sentEntry = `{"manager":"%s","operation":"%s","apiVersion":"%s","fieldsType":"%s","fieldsV1":{"f:spec":{"f:holderIdentity":{}}}}`
 
@@ -124,59 +43,6 @@ func TestUpdateWithManagedFieldsInTheBody(t *testing.T) {
 	}
 }
 
-func TestUpdateFitsSentSetsToTheSchema(t *testing.T) {
-	w := world{t: t, kind: endpointsKind}
-	w.update("m", `{"metadata":{"managedFields":[{"manager":"x","operation":"Apply","apiVersion":"v1","fieldsType":"FieldsV1",
-		"fieldsV1":{"f:subsets":{"i:0":{}},"f:metadata":{"f:ownerReferences":{"k:{\"uid\":\"u\"}":{".":{},"f:name":{}}},"f:labels":{"f:a":{"f:b":{}}}}}}]}}`)
-	assert.Equal(t, []string{
-		`x A - {"f:metadata":{"f:labels":{"f:a":{"f:b":{}}},"f:ownerReferences":{"k:{\"uid\":\"u\"}":{}}},"f:subsets":{}}`,
-	}, w.record())
-}
-
-func TestRecordIsSorted(t *testing.T) {
-	entry := func(manager, operation, apiVersion, time, subresource string) string {
-		return fmt.Sprintf(`{"manager":"%s","operation":"%s","apiVersion":"%s","time":%s,"subresource":"%s","fieldsType":"FieldsV1","fieldsV1":{"f:a":{}}}`,
-			manager, operation, apiVersion, time, subresource)
-	}
-	const early, late = `"2024-01-01T00:00:01Z"`, `"2024-01-01T00:00:02Z"`
-	w := world{t: t, kind: candidates}
-	w.update("m", `{"metadata":{"managedFields":[`+strings.Join([]string{
-		entry("a", "Update", "coordination.k8s.io/v1beta1", late, ""),
-		entry("b", "Update", "coordination.k8s.io/v1beta1", early, ""),
-		entry("a", "Update", "coordination.k8s.io/v1beta1", early, "status"),
-		entry("a", "Update", "coordination.k8s.io/v1alpha2", early, ""),
-		entry("c", "Update", "coordination.k8s.io/v1beta1", "null", ""),
-		entry("z", "Apply", "coordination.k8s.io/v1beta1", late, ""),
-	}, ",")+`]},"spec":{}}`)
-	var got []string
-	for _, e := range w.live.GetObjectMeta().ManagedFields {
-		got = append(got, fmt.Sprintf("%s %s %s %s", e.Manager, e.Operation, e.APIVersion, e.Subresource))
-	}
-	assert.Equal(t, []string{
-		"z Apply coordination.k8s.io/v1beta1 ",
-		"c Update coordination.k8s.io/v1beta1 ",
-		"a Update coordination.k8s.io/v1alpha2 ",
-		"a Update coordination.k8s.io/v1beta1 status",
-		"b Update coordination.k8s.io/v1beta1 ",
-		"a Update coordination.k8s.io/v1beta1 ",
-	}, got)
-}
-
-func TestManagersBeyondTheTenthAreMerged(t *testing.T) {
-	w := world{t: t, kind: leases}
-	labels := `"l":"x"`
-	for i := range 12 {
-		labels += fmt.Sprintf(`,"l%d":"x"`, i)
-		w.update(fmt.Sprintf("m%d", i), `{"metadata":{"labels":{`+labels+`}},"spec":{}}`)
-	}
-	got := w.record()
-	require.Len(t, got, 10)
-	assert.Equal(t, `ancient-changes U 3 {"f:metadata":{"f:labels":{".":{},"f:l":{},"f:l0":{},"f:l1":{},"f:l2":{}}}}`, got[0])
-	assert.Equal(t, `m3 U 4 {"f:metadata":{"f:labels":{"f:l3":{}}}}`, got[1])
-	require.NoError(t, w.apply("a", `{"metadata":{"labels":{"a":"1"}}}`))
-	assert.Len(t, w.record(), 11, "appliers do not count")
-}
-
 // The oldest managers are merged, wherever they stand in the list, and each version by itself.
 func TestOldestManagersOfAVersionAreMerged(t *testing.T) {
 	w := world{t: t, kind: candidates}
@@ -195,58 +61,6 @@ func TestOldestManagersOfAVersionAreMerged(t *testing.T) {
 		`m7 U 43 {"f:l7":{}}`,
 	}, got[:3])
 	assert.Equal(t, "coordination.k8s.io/v1beta1", w.live.GetObjectMeta().ManagedFields[1].APIVersion)
-}
-
-func TestEachVersionHasItsOwnEntry(t *testing.T) {
-	w := world{t: t, kind: candidates}
-	w.update("m", `{"metadata":{},"spec":{"leaseName":"a","strategy":"s"}}`)
-	w.updateIn(1, "m", `{"metadata":{"labels":{"a":"1"}},"spec":{"leaseName":"a","strategy":"s"}}`)
-	assert.Equal(t, []string{
-		`m U 1 {"f:spec":{"f:leaseName":{},"f:strategy":{}}}`,
-		`m U 2 {"f:metadata":{"f:labels":{".":{},"f:a":{}}}}`,
-	}, w.record())
-	w.updateIn(2, "n", `{"metadata":{"labels":{"a":"1"}},"spec":{"leaseName":"b","preferredStrategies":["t"]}}`)
-	assert.Equal(t, []string{
-		`m U 2 {"f:metadata":{"f:labels":{".":{},"f:a":{}}}}`,
-		`n U 3 {"f:spec":{"f:leaseName":{},"f:preferredStrategies":{}}}`,
-	}, w.record(), "a change takes fields from managers of other versions")
-	w.update("m", `{"metadata":{"labels":{"a":"1"}},"spec":{"leaseName":"b","strategy":"u"}}`)
-	assert.Equal(t, []string{
-		`m U 2 {"f:metadata":{"f:labels":{".":{},"f:a":{}}}}`,
-		`n U 3 {"f:spec":{"f:leaseName":{}}}`,
-		`m U 4 {"f:spec":{"f:strategy":{}}}`,
-	}, w.record())
-}
-
-func TestUpdateThatCannotBeConvertedKeepsTheRecord(t *testing.T) {
-	w := world{t: t, kind: candidates}
-	w.update("m", `{"metadata":{"finalizers":["a/b","a/b"]},"spec":{"leaseName":"a"}}`)
-	before := w.record()
-	w.updateIn(1, "n", `{"metadata":{"finalizers":["a/b","a/b"]},"spec":{"leaseName":"b"}}`)
-	assert.Equal(t, before, w.record(), "repeated items do not survive a conversion upstream")
-}
-
-func TestItemsWithKeys(t *testing.T) {
-	w := world{t: t, kind: things}
-	w.update("m", `{"metadata":{},"items":[{"name":"a","port":1,"value":"x","tags":["s"]},{"name":"a"}],"numbers":[3,-1],"parts":{"p":{"a":"x"}},"on":true,"size":1.5}`)
-	assert.Equal(t, []string{
-		`m U 1 {"f:items":{".":{},"k:{\"name\":\"a\"}":{".":{},"f:name":{}},` +
-			`"k:{\"name\":\"a\",\"port\":1}":{".":{},"f:name":{},"f:port":{},"f:tags":{".":{},"v:\"s\"":{}},"f:value":{}}},"f:numbers":{".":{},"v:-1":{},"v:3":{}},"f:on":{},"f:parts":{".":{},"f:p":{".":{},"f:a":{}}},"f:size":{}}`,
-	}, w.record())
-	w.update("n", `{"metadata":{},"items":[{"name":"a"},{"name":"a","port":1,"value":"y","tags":["s","t"]}],"numbers":[-1],"parts":{"p":{"a":"x","b":2},"q":{}},"part":{},"on":false,"size":1.5}`)
-	assert.Equal(t, []string{
-		`m U 1 {"f:items":{".":{},"k:{\"name\":\"a\"}":{".":{},"f:name":{}},` +
-			`"k:{\"name\":\"a\",\"port\":1}":{".":{},"f:name":{},"f:port":{},"f:tags":{".":{},"v:\"s\"":{}}}},"f:numbers":{".":{},"v:-1":{}},"f:parts":{".":{},"f:p":{".":{},"f:a":{}}},"f:size":{}}`,
-		`n U 2 {"f:items":{"k:{\"name\":\"a\",\"port\":1}":{"f:tags":{"v:\"t\"":{}},"f:value":{}}},"f:on":{},"f:part":{},"f:parts":{"f:p":{"f:b":{}},"f:q":{}}}`,
-	}, w.record(), "order does not matter")
-}
-
-func TestItemsWithEqualKeysKeepTheRecord(t *testing.T) {
-	w := world{t: t, kind: things}
-	w.update("m", `{"metadata":{},"size":1}`)
-	before := w.record()
-	w.update("n", `{"metadata":{},"size":2,"choices":[{}]}`)
-	assert.Equal(t, before, w.record())
 }
 
 func TestManagerNamesAreUTF8(t *testing.T) {
@@ -292,24 +106,6 @@ func TestSameOwners(t *testing.T) {
 		other := slices.Clone(a)
 		change(&other[0])
 		assert.False(t, SameOwners(a, other))
-	}
-}
-
-func TestEntriesHaveAnOrder(t *testing.T) {
-	time := func(second int) *meta.Time { return new(meta.NewTime(at(second))) }
-	sorted := []meta.ManagedFieldsEntry{
-		{Operation: "Apply", Time: time(2), Manager: "b"},
-		{Operation: "Update", Manager: "z"},
-		{Operation: "Update", Time: time(1), Manager: "b", APIVersion: "v1"},
-		{Operation: "Update", Time: time(1), Manager: "b", APIVersion: "v2"},
-		{Operation: "Update", Time: time(1), Manager: "b", APIVersion: "v2", Subresource: "status"},
-		{Operation: "Update", Time: time(1), Manager: "c", APIVersion: "v1"},
-		{Operation: "Update", Time: time(2), Manager: "a", APIVersion: "v1"},
-	}
-	for i := range sorted {
-		for j := range sorted {
-			assert.Equal(t, cmp.Compare(i, j), compareEntries(&sorted[i], &sorted[j]), "%d and %d", i, j)
-		}
 	}
 }
 

@@ -61,48 +61,6 @@ func assertSameMembers(t *testing.T, want, got any) {
 	}
 }
 
-func TestAlphaVersionsFollowTheBeta(t *testing.T) {
-	docs := v3(coordination(t))
-	beta := string(docs["apis/coordination.k8s.io/v1beta1"].JSON())
-	alpha := string(docs["apis/coordination.k8s.io/v1alpha2"].JSON())
-	beta = strings.NewReplacer("v1beta1", "v1alpha2", "V1beta1", "V1alpha2").Replace(beta)
-	assert.JSONEq(t, beta, alpha)
-
-	spec := at(t, decode(t, docs["apis/coordination.k8s.io/v1alpha1"].JSON()), "components", "schemas", "io.k8s.api.coordination.v1alpha1.LeaseCandidateSpec")
-	assert.Equal(t, []any{"leaseName"}, at(t, spec, "required"))
-	assert.Equal(t, "atomic", at(t, spec, "properties", "preferredStrategies", "x-kubernetes-list-type"))
-}
-
-func TestDocumentsOfAllKindsAreDescribed(t *testing.T) {
-	api := coordination(t)
-	var visit func(path string, v any)
-	visit = func(path string, v any) {
-		for name, schema := range v.(tree) {
-			schema := schema.(tree)
-			assert.NotEmpty(t, schema["description"], "%s.%s", path, name)
-			if schema["properties"] != nil {
-				visit(path+"."+name, schema["properties"])
-			}
-		}
-	}
-	visit("v2", at(t, decode(t, api.V2().JSON()), "definitions"))
-	for name, doc := range v3(api) {
-		visit(name, at(t, decode(t, doc.JSON()), "components", "schemas"))
-	}
-}
-
-func TestEqualInputGivesEqualBytes(t *testing.T) {
-	api := coordination(t)
-	for range 5 {
-		assert.Equal(t, api.V2().JSON(), coordination(t).V2().JSON())
-		assert.Equal(t, api.V2().Protobuf(), coordination(t).V2().Protobuf())
-		for name, doc := range v3(coordination(t)) {
-			assert.Equal(t, api.V3(name).JSON(), doc.JSON())
-			assert.Equal(t, api.V3(name).Protobuf(), doc.Protobuf())
-		}
-	}
-}
-
 // Barrier has the features that the three kinds lack: every kind of scalar, recursion, a type that looks like one of package meta, and
 // types without a name.
 type Barrier struct {

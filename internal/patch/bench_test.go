@@ -2,7 +2,6 @@ package patch
 
 import (
 	"fmt"
-	"strings"
 	"testing"
 )
 
@@ -35,40 +34,5 @@ func BenchmarkRenew(b *testing.B) {
 				}
 			})
 		}
-	}
-}
-
-// BenchmarkMergeDeep has 100 KB at the bottom of a deep patch.
-func BenchmarkMergeDeep(b *testing.B) {
-	for _, depth := range []int{10, 100, 1000} {
-		b.Run(fmt.Sprintf("depth=%d", depth), func(b *testing.B) {
-			patch := []byte(strings.Repeat(`{"a":`, depth) + `"` + strings.Repeat("x", 100_000) + `"` + strings.Repeat("}", depth))
-			b.ReportAllocs()
-			for b.Loop() {
-				if _, err := applyMerge([]byte(`{"b":1}`), patch); err != nil {
-					b.Fatal(err)
-				}
-			}
-		})
-	}
-}
-
-// BenchmarkStrategicList merges two keyed lists of equal length.
-func BenchmarkStrategicList(b *testing.B) {
-	for _, n := range []int{10, 100, 1000} {
-		b.Run(fmt.Sprintf("items=%d", n), func(b *testing.B) {
-			items := make([]string, n)
-			for i := range items {
-				items[i] = fmt.Sprintf(`{"apiVersion":"v1","kind":"Node","name":"n","uid":"u%d"}`, i)
-			}
-			list := `{"metadata":{"ownerReferences":[` + strings.Join(items, ",") + `]}}`
-			target := newFixture(b, list).object()
-			b.ReportAllocs()
-			for b.Loop() {
-				if _, _, err := Strategic(target, []byte(list), Ignore); err != nil {
-					b.Fatal(err)
-				}
-			}
-		})
 	}
 }

@@ -63,25 +63,6 @@ func TestStrategicMerge(t *testing.T) {
 	}
 }
 
-func TestStrategicMergeIntoNothing(t *testing.T) {
-	f := newFixture(t, plain)
-	obj, _, err := Strategic(f.object(), []byte(`{"metadata":{"labels":{"a":"1","b":null},`+
-		`"finalizers":["f/2","f/1"],"$setElementOrder/finalizers":["f/2","f/1"],`+
-		`"ownerReferences":[{"uid":"u1","name":"n"},{"uid":"u2","$patch":"delete"}]}}`), Strict)
-	require.NoError(t, err)
-	assert.Equal(t, `f/2 f/1; u1=n; {"a":"1"}`, summary(obj.(*Lease)))
-}
-
-func TestStrategicNullAndKindChangeNothing(t *testing.T) {
-	for _, body := range []string{`null`, `{}`, `{"kind":"Foo","apiVersion":"v9"}`, `{"kind":null}`} {
-		f := newFixture(t, owned)
-		obj, warnings, err := Strategic(f.object(), []byte(body), Strict)
-		require.NoError(t, err)
-		assert.Empty(t, warnings)
-		assert.Equal(t, f.encode(t, f.live), f.encode(t, obj))
-	}
-}
-
 func TestStrategicErrors(t *testing.T) {
 	tests := []struct {
 		body    string

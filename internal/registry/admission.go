@@ -4,8 +4,8 @@ import (
 	"context"
 	"errors"
 
-	"github.com/kubecoord/kubecoord/internal/caller"
 	"github.com/kubecoord/kubecoord/internal/kinds"
+	"github.com/kubecoord/kubecoord/store/admission"
 )
 
 // This file asks the Admission of a store about its writes (upstream: apiserver, endpoints/handlers, and registry/rest,
@@ -25,7 +25,7 @@ type asking struct {
 func (r *Resource) asks(ctx context.Context, req *Request) {
 	if r.st.admission != nil {
 		req.asking.resource, req.asking.version = r.Kind, req.Version
-		req.asking.silent = req.asking.silent || caller.IsServer(ctx)
+		req.asking.silent = req.asking.silent || admission.IsBelow(ctx)
 	}
 }
 
@@ -33,11 +33,14 @@ func (r *Resource) asks(ctx context.Context, req *Request) {
 func (r *Resource) asked(req *Request) bool { return r.st.admission != nil && !req.asking.silent }
 
 // attributes describes the write of an object of the kind k.
-func (req *Request) attributes(k *kinds.Kind, o, old kinds.Object) *kinds.Attributes {
-	a := &kinds.Attributes{
-		Operation: kinds.OperationUpdate, Resource: req.asking.resource, ResourceVersion: req.asking.version,
-		Subresource: req.Sub, Kind: k, Version: req.Version, Namespace: req.Namespace, Name: req.Name,
+func (req *Request) attributes(k *kinds.Kind, o, old kinds.Object) *admission.Attributes {
+	a := &admission.Attributes{
+		Operation: admission.Update, Resource: req.asking.resource, ResourceVersion: req.asking.version,
+		Kind: k, Version: req.Version, Namespace: req.Namespace, Name: req.Name,
 		Object: o, Old: old, DryRun: req.DryRun, Warn: req.Warn,
+	}
+	if req.Sub != nil {
+		a.Subresource = req.Sub.Name
 	}
 	if a.Warn == nil {
 		a.Warn = func(string) {}
@@ -54,7 +57,7 @@ func (req *Request) attributes(k *kinds.Kind, o, old kinds.Object) *kinds.Attrib
 	}
 	a.Options = *opts
 	if old == nil {
-		a.Operation = kinds.OperationCreate
+		a.Operation = admission.Create
 	}
 	return a
 }
@@ -127,7 +130,7 @@ func (r *Resource) mayDelete(ctx context.Context, current *Item, req *Request, o
 		opts.GracePeriodSeconds = new(int64(1))
 	}
 	a := req.attributes(r.Kind, nil, r.copyOf(current))
-	a.Operation, a.Options, a.DryRun = kinds.OperationDelete, opts, kinds.IsDryRun(opts.DryRun)
+	a.Operation, a.Options, a.DryRun = admission.Delete, opts, kinds.IsDryRun(opts.DryRun)
 	if req.asking.nameless {
 		a.Name = ""
 	}

@@ -11,28 +11,28 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/kubecoord/kubecoord/internal/caller"
 	"github.com/kubecoord/kubecoord/internal/kinds"
 	"github.com/kubecoord/kubecoord/internal/registry"
 	"github.com/kubecoord/kubecoord/lease"
+	"github.com/kubecoord/kubecoord/store/admission"
 	"github.com/kubecoord/kubecoord/store/kind"
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
 // admission records what it is asked, and refuses what refuse returns an error for.
-type admission struct {
+type decider struct {
 	mu     sync.Mutex
 	asked  []string
-	refuse func(step string, a *kinds.Attributes) error
+	refuse func(step string, a *admission.Attributes) error
 }
 
-func (a *admission) Admit(_ context.Context, at *kinds.Attributes) error { return a.ask("admit", at) }
+func (a *decider) Admit(_ context.Context, at *admission.Attributes) error { return a.ask("admit", at) }
 
-func (a *admission) Validate(_ context.Context, at *kinds.Attributes) error {
+func (a *decider) Validate(_ context.Context, at *admission.Attributes) error {
 	return a.ask("validate", at)
 }
 
-func (a *admission) ask(step string, at *kinds.Attributes) error {
+func (a *decider) ask(step string, at *admission.Attributes) error {
 	text := fmt.Sprint(step, " ", at.Operation, " ", at.Name)
 	if opts, ok := at.Options.(kinds.DeleteOptions); ok && opts.GracePeriodSeconds != nil {
 		text += fmt.Sprint(" grace ", *opts.GracePeriodSeconds)
@@ -50,7 +50,7 @@ func (a *admission) ask(step string, at *kinds.Attributes) error {
 }
 
 // taken returns the questions since the last time.
-func (a *admission) taken() []string {
+func (a *decider) taken() []string {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	asked := a.asked
@@ -61,8 +61,8 @@ func (a *admission) taken() []string {
 func both(what string) []string { return []string{"admit " + what, "validate " + what} }
 
 // admitting sets an admission of a store.
-func admitting(st *registry.Store) *admission {
-	a := &admission{}
+func admitting(st *registry.Store) *decider {
+	a := &decider{}
 	st.SetAdmission(a)
 	return a
 }
@@ -92,7 +92,7 @@ func TestAdmissionThatRefusesTheRemovalLeavesTheMark(t *testing.T) {
 	r := gracefulValves(t, nil)
 	a := admitting(r.Store())
 	at := valveSpec{Open: true}.in(t, r)
-	a.refuse = func(_ string, at *kinds.Attributes) error {
+	a.refuse = func(_ string, at *admission.Attributes) error {
 		if at.Old.GetObjectMeta().DeletionTimestamp != nil {
 			return errors.New("not the second time")
 		}
@@ -132,10 +132,10 @@ func TestAdmissionIsAskedByEachAttempt(t *testing.T) {
 		createAll(t, leasesIn(st), "ns/a")
 		a, r := admitting(st), leaseResource(st)
 		others := 0
-		a.refuse = func(step string, at *kinds.Attributes) error {
+		a.refuse = func(step string, at *admission.Attributes) error {
 			if step == "validate" && others < 2 { // another write comes first
 				others++
-				_, _, err := r.Update(caller.WithServer(t.Context()), registry.Request{Namespace: "ns", Name: "a"},
+				_, _, err := r.Update(admission.Below(t.Context()), registry.Request{Namespace: "ns", Name: "a"},
 					registry.Replacement(func(current *registry.Item) (kinds.Object, error) {
 						l := current.Copy().(*lease.Lease)
 						l.Spec.HolderIdentity = new(fmt.Sprint("other", others))
@@ -189,7 +189,7 @@ func TestWritesBelowAdmission(t *testing.T) {
 	restored, err := r.PrepareRestore(newLease("ns/a"), registry.Request{Namespace: "ns"})
 	require.NoError(t, err)
 	require.NoError(t, st.Restore([]*registry.Restored{restored}, 0))
-	ctx, at := caller.WithServer(t.Context()), registry.Request{Namespace: "ns", Name: "a"}
+	ctx, at := admission.Below(t.Context()), registry.Request{Namespace: "ns", Name: "a"}
 	_, _, err = r.Update(ctx, at, registry.Replacement(func(current *registry.Item) (kinds.Object, error) { return current.Copy(), nil }))
 	require.NoError(t, err)
 	_, err = r.Create(ctx, newLease("ns/b"), registry.Request{Namespace: "ns"})
@@ -208,7 +208,7 @@ func TestOptionsOfAWriteThatIsNoRequest(t *testing.T) {
 	st := newStore(t)
 	a := admitting(st)
 	var options []any
-	a.refuse = func(_ string, at *kinds.Attributes) error {
+	a.refuse = func(_ string, at *admission.Attributes) error {
 		options = append(options, at.Options)
 		return nil
 	}
@@ -230,7 +230,7 @@ func TestAdmissionOfNamespaces(t *testing.T) {
 	st := newStore(t)
 	a, r := admitting(st), st.Resource(k)
 	in := map[string]bool{}
-	a.refuse = func(_ string, at *kinds.Attributes) error {
+	a.refuse = func(_ string, at *admission.Attributes) error {
 		in[fmt.Sprintf("%s %s in %q", at.Operation, at.Name, at.Namespace)] = true
 		return nil
 	}
@@ -249,13 +249,13 @@ func TestAdmissionChangesEachAttemptAnew(t *testing.T) {
 	r := gracefulValves(t, func(d *kind.Descriptor[meta.Object]) { d.Strategy.Update.Unconditional = true })
 	at := valveSpec{}.in(t, r)
 	a, others := admitting(r.Store()), 0
-	a.refuse = func(step string, at *kinds.Attributes) error {
+	a.refuse = func(step string, at *admission.Attributes) error {
 		if step == "admit" {
 			at.Object.(*valve).Status.Flow++
 			return nil
 		}
 		if others++; others == 1 { // another write comes first
-			_, _, err := r.Update(caller.WithServer(t.Context()), registry.Request{Namespace: "ns", Name: "a"},
+			_, _, err := r.Update(admission.Below(t.Context()), registry.Request{Namespace: "ns", Name: "a"},
 				registry.Replacement(func(current *registry.Item) (kinds.Object, error) {
 					v := current.Copy().(*valve)
 					v.Spec.Open = true

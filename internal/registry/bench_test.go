@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"runtime"
 	"strconv"
 	"sync"
 	"testing"
@@ -127,31 +126,6 @@ func BenchmarkRenewals(b *testing.B) {
 	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "renewals/s")
 }
 
-func BenchmarkUpdateThatChangesNothing(b *testing.B) {
-	_, leases := benchStore(b, 1)
-	l := mustGet(b, leases, "ns/l00000")
-	b.ReportAllocs()
-	for b.Loop() {
-		if _, err := leases.Update(b.Context(), l, store.UpdateOptions{}); err != nil {
-			b.Fatal(err)
-		}
-	}
-}
-
-func BenchmarkModify(b *testing.B) {
-	_, leases := benchStore(b, 1)
-	b.ReportAllocs()
-	for b.Loop() {
-		_, err := leases.Modify(b.Context(), "ns", "l00000", func(l *lease.Lease) error {
-			l.Spec.RenewTime.Time = l.Spec.RenewTime.Add(time.Second)
-			return nil
-		}, store.UpdateOptions{})
-		if err != nil {
-			b.Fatal(err)
-		}
-	}
-}
-
 func BenchmarkDelete(b *testing.B) {
 	_, leases := benchStore(b, 0)
 	l := benchLease("ns/x")
@@ -189,52 +163,6 @@ func BenchmarkList(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
 				if _, _, err := leases.List(b.Context(), registry.ListOptions{}); err != nil {
-					b.Fatal(err)
-				}
-			}
-		})
-	}
-}
-
-// A write before each list makes the next write copy nodes of the tree.
-func BenchmarkListAfterAWrite(b *testing.B) {
-	st, leases := benchStore(b, 10_000)
-	r := leaseResource(st)
-	l := mustGet(b, leases, "ns/l00000")
-	b.ReportAllocs()
-	for b.Loop() {
-		l = renew(b, leases, l)
-		if _, err := r.List(b.Context(), registry.ListOptions{Limit: 1}); err != nil {
-			b.Fatal(err)
-		}
-	}
-}
-
-func BenchmarkListExactVersionsBack(b *testing.B) {
-	const back = 1_000
-	for _, n := range []int{1_000, 10_000} {
-		st, leases := benchStore(b, n)
-		r := leaseResource(st)
-		l := mustGet(b, leases, "ns/l00500")
-		for range back + 100 {
-			l = renew(b, leases, l)
-		}
-		opts := registry.ListOptions{ResourceVersionMatch: registry.MatchExact, Limit: 500}
-		b.Run(fmt.Sprintf("objects=%d/remembered", n), func(b *testing.B) {
-			opts.ResourceVersion = rv(st.ResourceVersion() - back)
-			b.ReportAllocs()
-			for b.Loop() {
-				if _, err := r.List(b.Context(), opts); err != nil {
-					b.Fatal(err)
-				}
-			}
-		})
-		b.Run(fmt.Sprintf("objects=%d/undone", n), func(b *testing.B) {
-			b.ReportAllocs()
-			for i := uint64(0); b.Loop(); i++ {
-				// More versions in turn than a store remembers.
-				opts.ResourceVersion = rv(st.ResourceVersion() - back - i%100)
-				if _, err := r.List(b.Context(), opts); err != nil {
 					b.Fatal(err)
 				}
 			}
@@ -285,22 +213,6 @@ func reading(b *testing.B, st *registry.Store, n int, opts func(i int) registry.
 	})
 }
 
-func BenchmarkUpdateBesideWatchersOfOtherObjects(b *testing.B) {
-	for _, n := range []int{0, 100, 10_000} {
-		b.Run(fmt.Sprintf("watchers=%d", n), func(b *testing.B) {
-			st, leases := benchStore(b, 1)
-			reading(b, st, n, func(i int) registry.ListOptions {
-				return registry.ListOptions{Namespace: "ns", Name: fmt.Sprintf("other-%d", i), ResourceVersion: "1001"}
-			}, nil)
-			l := mustGet(b, leases, "ns/l00000")
-			b.ReportAllocs()
-			for b.Loop() {
-				l = renew(b, leases, l)
-			}
-		})
-	}
-}
-
 // Here a round is a number of updates and the time until every watcher was told
 // of them all.
 func BenchmarkWatch(b *testing.B) {
@@ -325,88 +237,6 @@ func BenchmarkWatch(b *testing.B) {
 			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(rounds*round), "ns/update")
 			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(rounds*round*n), "ns/event")
 		})
-	}
-}
-
-// Here the writer goes ahead of the watchers as far as it can; who falls out of
-// history starts again.
-func BenchmarkUpdateBesideWatchersOfTheSameObject(b *testing.B) {
-	for _, n := range []int{1, 100} {
-		b.Run(fmt.Sprintf("watchers=%d", n), func(b *testing.B) {
-			st, leases := benchStore(b, 1)
-			l := mustGet(b, leases, "ns/l00000")
-			reading(b, st, n, func(int) registry.ListOptions {
-				return registry.ListOptions{Namespace: "ns", Name: "l00000", ResourceVersion: "1001"}
-			}, nil)
-			b.ReportAllocs()
-			for b.Loop() {
-				l = renew(b, leases, l)
-			}
-		})
-	}
-}
-
-func BenchmarkWatchOpenAndClose(b *testing.B) {
-	st, _ := benchStore(b, 1)
-	r := leaseResource(st)
-	b.ReportAllocs()
-	for b.Loop() {
-		w, err := r.Watch(b.Context(), registry.ListOptions{Namespace: "ns", Name: "l00000"})
-		if err != nil {
-			b.Fatal(err)
-		}
-		w.Close()
-	}
-}
-
-// BenchmarkMemory reports the memory of a lease and of an idle watch.
-func BenchmarkMemory(b *testing.B) {
-	const n = 10_000
-	heap := func() float64 {
-		runtime.GC()
-		runtime.GC()
-		var m runtime.MemStats
-		runtime.ReadMemStats(&m)
-		return float64(m.HeapAlloc)
-	}
-	for b.Loop() {
-		before := heap()
-		st := registry.New(registry.Options{History: 1})
-		leases := leasesIn(st)
-		for _, path := range manyPaths("ns", n) {
-			mustCreate(b, leases, benchLease(path))
-		}
-		stored := heap()
-		r := leaseResource(st)
-		l, err := r.List(b.Context(), registry.ListOptions{})
-		if err != nil {
-			b.Fatal(err)
-		}
-		size := 0
-		for _, it := range append(l.Items, l.Items...) { // the second time the bytes are kept
-			data, err := it.Encoded(0, kinds.JSON)
-			if err != nil {
-				b.Fatal(err)
-			}
-			size = len(data)
-		}
-		l = nil
-		encoded := heap()
-		open := make([]*registry.Watcher, n)
-		for i := range open {
-			if open[i], err = r.Watch(b.Context(), registry.ListOptions{Namespace: "ns", Name: fmt.Sprintf("other-%d", i), ResourceVersion: rv(st.ResourceVersion())}); err != nil {
-				b.Fatal(err)
-			}
-		}
-		watched := heap()
-		for _, w := range open {
-			w.Close()
-		}
-		b.ReportMetric((stored-before)/n, "B/lease")
-		b.ReportMetric((encoded-stored)/n, "B/encoded")
-		b.ReportMetric(float64(size), "B/JSON")
-		b.ReportMetric((watched-encoded)/n, "B/watch")
-		st.Close()
 	}
 }
 
@@ -438,21 +268,5 @@ func BenchmarkFork(b *testing.B) {
 				f.Close()
 			}
 		})
-	}
-}
-
-// BenchmarkEncoded measures the bytes of an object as every get, list and watch event takes
-// them.
-func BenchmarkEncoded(b *testing.B) {
-	st, _ := benchStore(b, 1)
-	it, err := leaseResource(st).Get(b.Context(), "ns", "l00000", "")
-	if err != nil {
-		b.Fatal(err)
-	}
-	b.ReportAllocs()
-	for b.Loop() {
-		if _, err := it.Encoded(0, kinds.JSON); err != nil {
-			b.Fatal(err)
-		}
 	}
 }

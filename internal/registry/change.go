@@ -56,21 +56,19 @@ func (c Replacement) next(ctx context.Context, r *Resource, current *Item, req *
 
 // Replace returns the Change of a PUT. It takes ownership of the object, which must be in
 // the stored form with defaults filled in.
-func (r *Resource) Replace(o kinds.Object) Change { return ReplaceWith(r.Kind, o) }
+func (r *Resource) Replace(o kinds.Object) Change { return new(SentBy(r.Kind, o)) }
 
-// ReplaceWith is Replace for an object of a kind, which may be the kind of the bodies of a subresource.
-func ReplaceWith(k *kinds.Kind, o kinds.Object) Change {
-	return &sent{k, o, *o.GetObjectMeta()}
-}
-
-// sent is the Replacement by an object of a request. It keeps the metadata, which an attempt changes.
-type sent struct {
+// Sent is the Replacement by an object of a request. It keeps the metadata, which an attempt changes.
+type Sent struct {
 	kind *kinds.Kind
 	obj  kinds.Object
 	meta meta.ObjectMeta
 }
 
-func (s *sent) object(*Item) (kinds.Object, error) {
+// SentBy is Replace for an object of a kind, which may be the kind of the bodies of a subresource. The caller has the memory.
+func SentBy(k *kinds.Kind, o kinds.Object) Sent { return Sent{k, o, *o.GetObjectMeta()} }
+
+func (s *Sent) object(*Item) (kinds.Object, error) {
 	next := s.obj
 	if s.kind.PreparesWrites() && s.meta.ResourceVersion == "" {
 		next = s.kind.Copy(s.obj) // the kind may change more than the metadata, and there may be another attempt
@@ -79,11 +77,11 @@ func (s *sent) object(*Item) (kinds.Object, error) {
 	return next, nil
 }
 
-func (s *sent) plan(ctx context.Context, r *Resource, current *Item, req Request) (write, error) {
+func (s *Sent) plan(ctx context.Context, r *Resource, current *Item, req Request) (write, error) {
 	return Replacement(s.object).plan(ctx, r, current, req)
 }
 
-func (s *sent) next(ctx context.Context, r *Resource, current *Item, req *Request) (kinds.Object, error) {
+func (s *Sent) next(ctx context.Context, r *Resource, current *Item, req *Request) (kinds.Object, error) {
 	return Replacement(s.object).next(ctx, r, current, req)
 }
 

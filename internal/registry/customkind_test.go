@@ -74,21 +74,6 @@ func TestStatusAndGenerationOfACustomKind(t *testing.T) {
 	assert.EqualValues(t, 2, v.Generation)
 }
 
-func TestUpdateOfAMissingObjectOfACustomKind(t *testing.T) {
-	v := &valve{ObjectMeta: objectMeta("ns/a")}
-	all := in(newStore(t), valves(nil))
-	_, err := all.Update(t.Context(), v, store.UpdateOptions{})
-	assertStatus(t, err, 404, store.ErrNotFound, `valves.example.com "a" not found`)
-	all = in(newStore(t), valves(func(d *kind.Descriptor[*valve]) { d.Strategy.Update.CreateMissing = true }))
-	_, err = all.Status().Update(t.Context(), v, store.UpdateOptions{})
-	assertStatus(t, err, 404, store.ErrNotFound, `valves.example.com "a" not found`)
-	req := registry.Request{Namespace: "ns", Name: "a", FieldManager: "me", Sub: all.r.Kind.Subresource("status")}
-	_, _, err = all.r.Update(t.Context(), req, registry.Apply{Config: all.r.Configuration(v)})
-	assertStatus(t, err, 404, store.ErrNotFound, `valves.example.com "a" not found`)
-	_, err = all.Update(t.Context(), v, store.UpdateOptions{})
-	require.NoError(t, err)
-}
-
 func TestWarningsAboutFinalizersOfACustomKind(t *testing.T) {
 	st := newStore(t)
 	r := st.Resource(kinds.Of(valves(nil)))

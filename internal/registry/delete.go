@@ -109,7 +109,7 @@ func (c deletion) plan(ctx context.Context, r *Resource, current *Item, req Requ
 	if current == nil {
 		return w, meta.NewNotFound(r.Kind.GroupResource(), req.Name)
 	}
-	if opts.IgnoresReadError() {
+	if kinds.IgnoresReadError(opts) {
 		// All objects here can be read.
 		return w, meta.NewConflict(r.Kind.GroupResource(), req.Name,
 			r.invalidObject(&req, "unsafe deletion is not allowed because the object is decodable from storage"))

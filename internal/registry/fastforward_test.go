@@ -64,29 +64,6 @@ func TestFastForwardEndsWatches(t *testing.T) {
 	}
 }
 
-// A watch that is opened, but has not set its timer yet, ends too.
-func TestFastForwardEndsAWatchThatDoesNotWaitYet(t *testing.T) {
-	st, m := newManualStore(t, registry.Options{})
-	opts := fromNow()
-	opts.Timeout = time.Minute
-	w, err := leaseResource(st).Watch(t.Context(), opts)
-	require.NoError(t, err)
-	defer w.Close()
-	m.FastForward(time.Minute)
-	_, err = w.Next(t.Context())
-	assert.Equal(t, io.EOF, err)
-}
-
-func TestFastForwardDoesNotEndAWatchWithoutATimeout(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		st, m := newManualStore(t, registry.Options{})
-		r := record(t, st, fromNow())
-		forward(m, 48*time.Hour)
-		createAll(t, leasesIn(st), "ns/a")
-		assert.Equal(t, []string{"ADDED ns/a@1001"}, r.take())
-	})
-}
-
 func TestFastForwardMakesHistoryOld(t *testing.T) {
 	st, m := newManualStore(t, registry.Options{HistoryAge: time.Minute})
 	leases := leasesIn(st)
@@ -100,18 +77,6 @@ func TestFastForwardMakesHistoryOld(t *testing.T) {
 	require.ErrorIs(t, err, store.ErrExpired)
 	_, _, err = leases.List(t.Context(), registry.ListOptions{ResourceVersion: "1001", ResourceVersionMatch: registry.MatchExact})
 	require.NoError(t, err)
-}
-
-func TestFastForwardStampsObjects(t *testing.T) {
-	st, m := newManualStore(t, registry.Options{})
-	leases := leasesIn(st)
-	m.FastForward(time.Hour)
-	created := mustCreate(t, leases, newLease("ns/a", finalizers("a/f")))
-	assert.Equal(t, epoch.Add(time.Hour).Truncate(time.Second).UTC(), created.CreationTimestamp.UTC())
-	m.FastForward(time.Hour)
-	deleted := mustDelete(t, leases, "ns/a")
-	assert.Equal(t, epoch.Add(2*time.Hour).Truncate(time.Second).UTC(), deleted.DeletionTimestamp.UTC())
-	assert.Equal(t, m.Now(), st.Now())
 }
 
 func TestFastForwardEndsTheWaitForAVersionToCome(t *testing.T) {

@@ -50,26 +50,27 @@ func (st *Store) Observe(o Observer) {
 	o.Begin(st.version, st.version == st.first)
 }
 
-// Feed reads the changes of all collections in their order, for controllers of several kinds. It is no reader of the hub, so it
-// costs a write nothing but one wake-up. Its methods are for one goroutine.
+// Feed reads the changes of all collections in their order, for controllers of several kinds. Its methods are for one goroutine.
 type Feed struct {
-	st     *Store
-	at     uint64 // 0 is before every history
-	losses int    // of the history
-	wakeUp <-chan struct{}
+	st       *Store
+	follower *hub.Follower[change]
 }
 
-// Feed returns a Feed.
-func (st *Store) Feed() *Feed { return &Feed{st: st} }
+// Feed returns a Feed, which the caller must Close. wants, if not nil, reports whether a change must wake the Feed. Writers call it
+// with the lock of the store held, so it must not use the store.
+func (st *Store) Feed(wants func(ObjectChange) bool) *Feed {
+	return &Feed{st, st.hub.Follow(func(c *hub.Change[change]) bool { return wants == nil || wants(objectChange(c)) })}
+}
 
-// Poll returns the changes since the last call. It does not block. If relist is set, there are none, and the caller must read the
-// whole state: when the store is loaded, and after the history has lost changes. What it reads may have changes that the next Poll
-// returns.
+// Close ends the Feed.
+func (f *Feed) Close() { f.follower.Close() }
+
+// Poll returns the changes since the last call, perhaps without those before the first one that the Feed wants. It does not block. If
+// relist is set, there are none, and the caller must read the whole state: at the first call, when the store is loaded, and after the
+// history has lost changes. What it reads may have changes that the next Poll returns.
 // The error is ErrClosed, or the error of the Backend if that has ended.
 func (f *Feed) Poll() (changes []ObjectChange, relist bool, err error) {
-	losses := f.st.hub.Losses()
-	now, wakeUp := f.st.hub.Head()
-	f.wakeUp = wakeUp
+	past, complete := f.follower.Poll()
 	select {
 	case <-f.st.hub.Done():
 		return nil, false, ErrClosed
@@ -78,11 +79,8 @@ func (f *Feed) Poll() (changes []ObjectChange, relist bool, err error) {
 	if err := f.st.engine.endError(); err != nil {
 		return nil, false, err
 	}
-	past, complete := f.st.hub.Changes(f.at, now)
-	relist = !complete || losses != f.losses
-	f.at, f.losses = now, losses
-	if relist || len(past) == 0 {
-		return nil, relist, nil
+	if !complete || len(past) == 0 {
+		return nil, !complete, nil
 	}
 	changes = make([]ObjectChange, len(past))
 	for i, c := range past {
@@ -91,14 +89,16 @@ func (f *Feed) Poll() (changes []ObjectChange, relist bool, err error) {
 	return changes, false, nil
 }
 
-// WakeUp returns a channel that is closed when another Poll may return something.
-func (f *Feed) WakeUp() <-chan struct{} { return f.wakeUp }
+// WakeUp returns a channel that delivers a value when another Poll may return something.
+func (f *Feed) WakeUp() <-chan struct{} { return f.follower.Wake() }
 
 // FollowAll sends what a Feed returns. An empty element tells the caller to list. It comes first, and again when the history has lost
 // changes. The last element is the error of the context or of the Feed.
 func (st *Store) FollowAll(ctx context.Context) iter.Seq2[[]ObjectChange, error] {
 	return func(yield func([]ObjectChange, error) bool) {
-		for f := st.Feed(); ; {
+		f := st.Feed(nil)
+		defer f.Close()
+		for {
 			changes, relist, err := f.Poll()
 			if err == nil {
 				err = ctx.Err()
@@ -118,12 +118,9 @@ func (st *Store) FollowAll(ctx context.Context) iter.Seq2[[]ObjectChange, error]
 	}
 }
 
-// Objects returns the items of a collection as they are now. They must not be changed.
-func (r *Resource) Objects() []*Item {
-	entries := entriesOf(r.snapshot().tree)
-	out := make([]*Item, len(entries))
-	for i, e := range entries {
-		out[i] = r.read(e.item)
+// Present iterates over the items of a namespace, or of all for "", as they are now. They must not be changed.
+func (r *Resource) Present(namespace string) iter.Seq[*Item] {
+	return func(yield func(*Item) bool) {
+		_ = r.snapshot().ascend(context.Background(), namespace, key{namespace: namespace}, func(e entry) bool { return yield(r.read(e.item)) })
 	}
-	return out
 }

@@ -11,7 +11,7 @@ import (
 func TestFeedRelistsAfterTheHistoryWentBack(t *testing.T) {
 	st := New(Options{})
 	defer st.Close()
-	f := st.Feed()
+	f := st.Feed(nil)
 	for _, version := range []uint64{0, 2000, 1500, 1600} {
 		if version > 0 {
 			st.hub.Lose(version)

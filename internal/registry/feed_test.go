@@ -31,7 +31,7 @@ func changesOf(changes []registry.ObjectChange) (texts []string) {
 func TestFeedReturnsTheChangesOfAllCollectionsInTheirOrder(t *testing.T) {
 	st := newStoreWith(t, registry.Options{History: 4})
 	leases, others := leasesIn(st), in(st, endpoints.Kind())
-	f := st.Feed()
+	f := st.Feed(nil)
 	poll := func(wantRelist bool) []registry.ObjectChange {
 		t.Helper()
 		changes, relist, err := f.Poll()
@@ -59,6 +59,44 @@ func TestFeedReturnsTheChangesOfAllCollectionsInTheirOrder(t *testing.T) {
 	}
 	assert.Empty(t, poll(true), "changes are lost")
 	assert.Empty(t, poll(false))
+}
+
+func TestFeedSleepsUntilAChangeThatItWants(t *testing.T) {
+	st := newStoreWith(t, registry.Options{History: 4})
+	leases, others := leasesIn(st), in(st, endpoints.Kind())
+	f := st.Feed(func(c registry.ObjectChange) bool { return c.Kind().Info().Kind == "Endpoints" })
+	defer f.Close()
+	_, relist, err := f.Poll()
+	require.NoError(t, err)
+	require.True(t, relist)
+	renew := func() {
+		_, err := leases.Create(t.Context(), newLease("ns/a"), store.CreateOptions{})
+		require.NoError(t, err)
+		_, err = leases.Collection.Delete(t.Context(), "ns", "a", store.DeleteOptions{})
+		require.NoError(t, err)
+	}
+	for range 5 { // more than the history has
+		renew()
+	}
+	assert.Empty(t, f.WakeUp())
+	_, err = others.Create(t.Context(), newEndpoints("ns/b"), store.CreateOptions{})
+	require.NoError(t, err)
+	renew()
+	assert.Len(t, f.WakeUp(), 1)
+	changes, relist, err := f.Poll()
+	require.NoError(t, err)
+	assert.False(t, relist, "only changes that it does not want are lost")
+	assert.Equal(t, []string{"Endpoints: -> b@1011", "Lease: -> a@1012", "Lease: a@1012 ->"}, changesOf(changes))
+	renew()
+	changes, relist, err = f.Poll()
+	require.NoError(t, err)
+	assert.False(t, relist)
+	assert.Empty(t, changes)
+	f.Close()
+	<-f.WakeUp()
+	_, err = others.Create(t.Context(), newEndpoints("ns/c"), store.CreateOptions{})
+	require.NoError(t, err)
+	assert.Empty(t, f.WakeUp(), "it is closed")
 }
 
 func TestFollowAll(t *testing.T) {

@@ -335,3 +335,5 @@ func eventText(ev registry.ItemEvent) string {
 func replaceUID(text string, uid meta.UID) string {
 	return strings.ReplaceAll(text, "(UID)", "("+string(uid)+")")
 }
+
+var dryAll = []string{kinds.DryRunAll}

@@ -16,14 +16,6 @@ import (
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
-func TestHistoryIsOf4096ChangesByDefault(t *testing.T) {
-	st := newStore(t)
-	createAll(t, leasesIn(st), manyPaths("ns", 4097)...)
-	changes, complete := leaseResource(st).History()
-	assert.Len(t, changes, 4096)
-	assert.False(t, complete)
-}
-
 func TestHistoryReturnsTheChangesOfOneResource(t *testing.T) {
 	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	st := registry.New(registry.Options{History: 4, HistoryAge: 1 << 62, Clock: clock.Func(func() time.Time { now = now.Add(time.Second); return now })})

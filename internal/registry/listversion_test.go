@@ -2,7 +2,6 @@ package registry_test
 
 import (
 	"context"
-	"fmt"
 	"math/rand/v2"
 	"testing"
 	"testing/synctest"
@@ -24,70 +23,6 @@ const (
 	tooOldList = "The resourceVersion for the provided list is too old."
 	invalidOpt = `ListOptions.meta.k8s.io "" is invalid: `
 )
-
-// The store of this table holds ns/a@1002, ns/b@1003 and ns/c@1004; at version
-// 1003 there was no ns/c, and ns/a was at 1001 before.
-func TestResourceVersionOfAList(t *testing.T) {
-	type options = registry.ListOptions
-	for name, row := range map[string]struct {
-		opts    options
-		code    int32 // 0: accepted, 500: an error without a Status
-		text    string
-		version string
-		items   []string
-		more    bool
-	}{
-		"unset":                          {options{}, 0, "", "1004", []string{"ns/a", "ns/b", "ns/c"}, false},
-		"unset with a limit":             {options{Limit: 1}, 0, "", "1004", []string{"ns/a"}, true},
-		"0 ignores the limit":            {options{ResourceVersion: "0", Limit: 1}, 0, "", "1004", []string{"ns/a", "ns/b", "ns/c"}, false},
-		"0 NotOlderThan, too":            {options{ResourceVersion: "0", ResourceVersionMatch: "NotOlderThan", Limit: 1}, 0, "", "1004", []string{"ns/a", "ns/b", "ns/c"}, false},
-		"N is not older than N":          {options{ResourceVersion: "1003"}, 0, "", "1004", []string{"ns/a", "ns/b", "ns/c"}, false},
-		"N long gone is fine":            {options{ResourceVersion: "1"}, 0, "", "1004", []string{"ns/a", "ns/b", "ns/c"}, false},
-		"N with a limit is exact":        {options{ResourceVersion: "1003", Limit: 5}, 0, "", "1003", []string{"ns/a", "ns/b"}, false},
-		"N with a limit is paged":        {options{ResourceVersion: "1003", Limit: 1}, 0, "", "1003", []string{"ns/a"}, true},
-		"N Exact":                        {options{ResourceVersion: "1003", ResourceVersionMatch: "Exact"}, 0, "", "1003", []string{"ns/a", "ns/b"}, false},
-		"N Exact with a limit":           {options{ResourceVersion: "1003", ResourceVersionMatch: "Exact", Limit: 1}, 0, "", "1003", []string{"ns/a"}, true},
-		"N Exact before the first write": {options{ResourceVersion: "1000", ResourceVersionMatch: "Exact"}, 0, "", "1000", []string{}, false},
-		"N Exact of now":                 {options{ResourceVersion: "1004", ResourceVersionMatch: "Exact"}, 0, "", "1004", []string{"ns/a", "ns/b", "ns/c"}, false},
-		"N NotOlderThan":                 {options{ResourceVersion: "1003", ResourceVersionMatch: "NotOlderThan"}, 0, "", "1004", []string{"ns/a", "ns/b", "ns/c"}, false},
-		"N NotOlderThan with a limit":    {options{ResourceVersion: "1003", ResourceVersionMatch: "NotOlderThan", Limit: 1}, 0, "", "1004", []string{"ns/a"}, true},
-		"leading zeros":                  {options{ResourceVersion: "001003", ResourceVersionMatch: "Exact"}, 0, "", "1003", []string{"ns/a", "ns/b"}, false},
-
-		"a match without a version": {options{ResourceVersionMatch: "Exact"}, 422, "resourceVersionMatch: Forbidden: resourceVersionMatch is forbidden unless resourceVersion is provided", "", nil, false},
-		"0 Exact":                   {options{ResourceVersion: "0", ResourceVersionMatch: "Exact"}, 422, `resourceVersionMatch: Forbidden: resourceVersionMatch "exact" is forbidden for resourceVersion "0"`, "", nil, false},
-		"another match":             {options{ResourceVersion: "1003", ResourceVersionMatch: "Foo"}, 422, `resourceVersionMatch: Unsupported value: "Foo": supported values: "Exact", "NotOlderThan", ""`, "", nil, false},
-		"a token and a match":       {options{ResourceVersion: "1003", ResourceVersionMatch: "Exact", Continue: "x"}, 422, "resourceVersionMatch: Forbidden: resourceVersionMatch is forbidden when continue is provided", "", nil, false},
-		"a token and a match alone": {options{ResourceVersionMatch: "Exact", Continue: "x"}, 422,
-			"[resourceVersionMatch: Forbidden: resourceVersionMatch is forbidden unless resourceVersion is provided, resourceVersionMatch: Forbidden: resourceVersionMatch is forbidden when continue is provided]", "", nil, false},
-		"sendInitialEvents":        {options{SendInitialEvents: new(false)}, 422, "sendInitialEvents: Forbidden: sendInitialEvents is forbidden for list", "", nil, false},
-		"what is no number":        {options{ResourceVersion: "abc"}, 400, `invalid resource version: resourceVersion: Invalid value: "abc": strconv.ParseUint: parsing "abc": invalid syntax`, "", nil, false},
-		"a negative number":        {options{ResourceVersion: "-1"}, 400, `invalid resource version: resourceVersion: Invalid value: "-1": strconv.ParseUint: parsing "-1": invalid syntax`, "", nil, false},
-		"Exact of what is gone":    {options{ResourceVersion: "999", ResourceVersionMatch: "Exact"}, 410, tooOldList, "", nil, false},
-		"a limit for what is gone": {options{ResourceVersion: "1", Limit: 1}, 410, tooOldList, "", nil, false},
-	} {
-		t.Run(name, func(t *testing.T) {
-			leases := leasesIn(newStore(t))
-			createAll(t, leases, "ns/a")
-			mustModify(t, leases, "ns/a", holder("x"))
-			createAll(t, leases, "ns/b", "ns/c")
-			items, m, err := leases.List(t.Context(), row.opts)
-			switch row.code {
-			case 0:
-				require.NoError(t, err)
-				assert.Equal(t, row.version, m.ResourceVersion)
-				assert.Equal(t, row.items, paths(items))
-				assert.Equal(t, row.more, m.Continue != "")
-			case 400:
-				assertStatus(t, err, 400, store.ErrBadRequest, row.text)
-			case 410:
-				assertStatus(t, err, 410, store.ErrExpired, row.text)
-				assert.Empty(t, statusOf(t, err).Continue)
-			case 422:
-				assertStatus(t, err, 422, store.ErrInvalid, invalidOpt+row.text)
-			}
-		})
-	}
-}
 
 // A real server reads one object from etcd where a list of many would be of a very version: nothing is waited for, and a
 // limit does not make it exact. The store is the store of the table above.
@@ -186,18 +121,6 @@ func TestExactListAtEveryVersionIsTheStateOfThatVersion(t *testing.T) {
 		for _, l := range items {
 			require.Equal(t, want[l.Namespace+"/"+l.Name], l, "version %d", version)
 		}
-	}
-}
-
-func TestExactListIsPagedAtItsVersion(t *testing.T) {
-	st := newStore(t)
-	leases := leasesIn(st)
-	history := randomHistory(t, st, 200)
-	for _, version := range []uint64{1000, 1050, 1125, 1199} {
-		got := pages(t, leases, registry.ListOptions{ResourceVersion: rv(version), Limit: 3}, func(page int) {
-			createAll(t, leases, fmt.Sprintf("a/%d-%d", version, page))
-		})
-		assert.Len(t, got, len(history[version]))
 	}
 }
 
@@ -332,19 +255,4 @@ func TestReadOfAFutureVersionIsAnsweredAsSoonAsItComes(t *testing.T) {
 			})
 		})
 	}
-}
-
-func TestGetTakesAnyVersionThatIsNotInTheFuture(t *testing.T) {
-	st := newStore(t)
-	createAll(t, leasesIn(st), "ns/a", "ns/b")
-	r := leaseResource(st)
-	for _, version := range []string{"", "0", "1", "1001", "1002"} {
-		it, err := r.Get(t.Context(), "ns", "a", version)
-		require.NoError(t, err, "resourceVersion %q", version)
-		assert.Equal(t, "1001", it.ResourceVersion())
-	}
-	_, err := r.Get(t.Context(), "ns", "a", "abc")
-	assertPlain(t, err, `resourceVersion: Invalid value: "abc": strconv.ParseUint: parsing "abc": invalid syntax`)
-	_, err = r.Get(t.Context(), "No", "Such Name", "")
-	assertStatus(t, err, 404, store.ErrNotFound, `leases.coordination.k8s.io "Such Name" not found`)
 }

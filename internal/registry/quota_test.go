@@ -77,17 +77,6 @@ func TestWriteThatDoesNotGrowAnObjectNeedsNoRoom(t *testing.T) {
 	mustModify(t, leasesIn(st), "ns/a", func(l *lease.Lease) { l.Annotations["a"] = "as before!" })
 }
 
-func TestEmptiedStoreHasRoomForAllThatItHad(t *testing.T) {
-	st := newStoreWith(t, registry.Options{Quota: 10 << 10})
-	leases := leasesIn(st)
-	for range 50 { // each round counts up and down by the same bytes
-		mustCreate(t, leases, newLease("ns/a", annotated(3<<10)))
-		mustModify(t, leases, "ns/a", annotated(8<<10))
-		mustModify(t, leases, "ns/a", annotated(1<<10))
-		mustDelete(t, leases, "ns/a")
-	}
-}
-
 func TestHistoryIsBoundedByBytes(t *testing.T) {
 	st := newStoreWith(t, registry.Options{HistoryBytes: 1 << 20})
 	leases := leasesIn(st)

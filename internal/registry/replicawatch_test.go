@@ -177,40 +177,6 @@ func TestReplicaLagsByTheClockOfItsStore(t *testing.T) {
 	})
 }
 
-func TestWatchOfAReplicaMissesNothingUnderConcurrentWriters(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		st := newStoreWith(t, registry.Options{Clock: clock.Real{}, HistoryAge: time.Hour})
-		var replicas []*registry.Replica
-		var recorders []*recorder
-		for _, opts := range []registry.ReplicaOptions{{Changes: 7}, {Age: 50 * time.Millisecond}, {}} {
-			p, ctx := newReplica(t, st, opts)
-			replicas = append(replicas, p)
-			recorders = append(recorders, recordUnder(ctx, t, st, registry.ListOptions{ResourceVersion: "1000"}))
-		}
-		done := make(chan struct{})
-		for w := range 4 {
-			go func() {
-				for _, path := range manyPaths("w"+rv(uint64(w)), 50) {
-					leasesIn(st).Create(t.Context(), newLease(path), store.CreateOptions{})
-					time.Sleep(time.Millisecond * time.Duration(w+1))
-				}
-				done <- struct{}{}
-			}()
-		}
-		for range 4 {
-			<-done
-		}
-		for i, p := range replicas {
-			p.CatchUp()
-			got := recorders[i].take()
-			assert.Len(t, got, 200)
-			for j, event := range got {
-				assert.Contains(t, event, "@"+rv(uint64(1001+j)))
-			}
-		}
-	})
-}
-
 func TestWatchOfAReplicaEndsWithItsContext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		st, _, ctx := lagging(t)

@@ -321,10 +321,11 @@ func (r *Resource) PrepareValid(o kinds.Object, req Request) (*Restored, error) 
 
 // RestoreAgain returns an object for Restore that PrepareRestore has accepted in another store: nothing is validated. It takes
 // ownership of the metadata, and sets uid, creationTimestamp and the times of managedFields anew. The rest of the object may be
-// shared with other stores. size is Restored.Size of the first time.
-func (r *Resource) RestoreAgain(o kinds.Object, size int) *Restored {
+// shared with other stores. size is Restored.Size of the first time. change is called when the object has its uid.
+func (r *Resource) RestoreAgain(o kinds.Object, size int, change func(o kinds.Object)) *Restored {
 	m, now := o.GetObjectMeta(), meta.NewTime(r.st.now())
 	m.UID, m.CreationTimestamp, m.ResourceVersion = r.newUID(), now, ""
+	change(o)
 	m.ManagedFields = slices.Clone(m.ManagedFields)
 	for i := range m.ManagedFields {
 		m.ManagedFields[i].Time = &now

@@ -108,23 +108,6 @@ func TestRestoreKeepsFieldsOfTheServer(t *testing.T) {
 	assert.Equal(t, []string{"ns/a@1234"}, pathsAndVersions(t, st))
 }
 
-func TestRestoreSetsMissingFieldsAsACreateDoes(t *testing.T) {
-	st := newStore(t)
-	require.NoError(t, st.Restore(prepare(t, st, newLease("ns/a", holder("x"))), 0))
-	restored, created := mustGet(t, leasesIn(st), "ns/a"), mustCreate(t, leasesIn(st), newLease("ns/b", holder("x")))
-	assert.Len(t, restored.UID, 36)
-	created.Name, created.ResourceVersion, created.UID = restored.Name, restored.ResourceVersion, restored.UID
-	assert.Equal(t, created, restored)
-
-	old := newLease("ns/c", holder("x"))
-	old.CreationTimestamp = meta.NewTime(epoch.Add(-time.Hour))
-	none := newLease("ns/d")
-	none.ManagedFields = []meta.ManagedFieldsEntry{{}}
-	require.NoError(t, st.Restore(prepare(t, st, old, none), 0))
-	assert.Equal(t, &old.CreationTimestamp, mustGet(t, leasesIn(st), "ns/c").ManagedFields[0].Time, "it was owned when it was created")
-	assert.Nil(t, mustGet(t, leasesIn(st), "ns/d").ManagedFields, "an empty record is a record")
-}
-
 func TestRestoredObjectsAreHeldToTheRulesOfACreate(t *testing.T) {
 	const prefix = `Lease.coordination.k8s.io "a" is invalid: `
 	managed := func(e meta.ManagedFieldsEntry) func(*lease.Lease) {

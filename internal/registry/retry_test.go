@@ -2,10 +2,7 @@ package registry_test
 
 import (
 	"context"
-	"fmt"
-	"slices"
 	"strconv"
-	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -110,31 +107,4 @@ func TestWritesOfClientsThatAreGoneChangeNothing(t *testing.T) {
 	_, err = r.Delete(gone, registry.Request{Namespace: "ns", Name: "a"}, kinds.DeleteOptions{})
 	require.ErrorIs(t, err, context.Canceled)
 	assert.EqualValues(t, 1001, st.ResourceVersion())
-}
-
-func TestWritesAtOnceTakeVersionsOfTheirOwn(t *testing.T) {
-	const writers, objects = 8, 200
-	st := newStore(t)
-	r := leaseResource(st)
-	versions := make([][]string, writers)
-	var done sync.WaitGroup
-	for i := range writers {
-		done.Go(func() {
-			for n := range objects {
-				name := fmt.Sprintf("%d-%d", i, n)
-				it, err := r.Create(context.Background(), newLease("ns/"+name, finalizers("a/f")), registry.Request{Namespace: "ns"})
-				assert.NoError(t, err)
-				d, err := r.Delete(context.Background(), registry.Request{Namespace: "ns", Name: name}, kinds.DeleteOptions{})
-				assert.NoError(t, err)
-				versions[i] = append(versions[i], it.ResourceVersion(), d.Item.ResourceVersion())
-			}
-		})
-	}
-	done.Wait()
-	all := slices.Concat(versions...)
-	slices.Sort(all)
-	assert.Len(t, slices.Compact(all), 2*writers*objects)
-	assert.EqualValues(t, 1000+2*writers*objects, st.ResourceVersion())
-	items, _ := mustList(t, leasesIn(st), registry.ListOptions{})
-	assert.Len(t, items, writers*objects)
 }

@@ -52,14 +52,6 @@ func TestRandomValuesFollowFromTheSeed(t *testing.T) {
 	}
 }
 
-func TestGeneratedNameThatIsTakenIsPassedOver(t *testing.T) {
-	_, leases := seeded(t, 7)
-	first := mustCreate(t, leases, newLease("ns/", generate("w-"))).Name
-	st, again := seeded(t, 7)
-	takeName(t, st, first)
-	assert.NotEqual(t, first, mustCreate(t, again, newLease("ns/", generate("w-"))).Name)
-}
-
 // takeName stores a Lease with a name in the namespace ns, and uses up no random value.
 func takeName(t testing.TB, st *registry.Store, name string) {
 	t.Helper()
@@ -102,12 +94,4 @@ func TestRestoredObjectWithoutUIDHasTheOneOfACreate(t *testing.T) {
 	for _, path := range []string{"ns/a", "ns/b"} {
 		assert.Equal(t, uidOf(t, leases, path), uidOf(t, restored, path))
 	}
-}
-
-func TestSeedZeroIsRandom(t *testing.T) {
-	_, a := seeded(t, 0)
-	_, b := seeded(t, 0)
-	createAll(t, a, "ns/a")
-	createAll(t, b, "ns/a")
-	assert.NotEqual(t, uidOf(t, a, "ns/a"), uidOf(t, b, "ns/a"))
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/kubecoord/kubecoord/internal/hub"
 	"github.com/kubecoord/kubecoord/internal/intern"
 	"github.com/kubecoord/kubecoord/internal/kinds"
+	"github.com/kubecoord/kubecoord/store/admission"
 	"github.com/kubecoord/kubecoord/store/clock"
 	"github.com/kubecoord/kubecoord/store/meta"
 	"github.com/kubecoord/kubecoord/watch"
@@ -47,7 +48,7 @@ type Store struct {
 	source   source
 	engine   *engine // nil for a store in memory
 	// admission decides about writes, or is nil. It is set before the first request.
-	admission kinds.Admission
+	admission admission.Interface
 	slow      chan struct{} // has a value for each validation that runs and may take long
 
 	// mu guards all below and every tree. While it is held, no function of the user is
@@ -95,7 +96,7 @@ func eventItem(c *hub.Change[change]) *Item {
 }
 
 // SetAdmission makes writes ask an Admission. It must be called before the first write that is to be asked about.
-func (st *Store) SetAdmission(a kinds.Admission) { st.admission = a }
+func (st *Store) SetAdmission(a admission.Interface) { st.admission = a }
 
 // New returns an empty Store.
 func New(opts Options) *Store {

@@ -125,7 +125,7 @@ func (r *Resource) evict(ctx context.Context, req Request, body kinds.Object) er
 	if err != nil {
 		return meta.NewBadRequest("%s", err)
 	}
-	if opts.IgnoresReadError() {
+	if kinds.IgnoresReadError(opts) {
 		return field.Errors{field.Invalid("deleteOptions.ignoreStoreReadErrorWithClusterBreakingPotential", true,
 			"can not be set for pod eviction, try after removing the option")}.Status(req.Sub.Body.GroupKind(), req.Name)
 	}

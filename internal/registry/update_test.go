@@ -9,7 +9,6 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/kubecoord/kubecoord/candidate"
 	"github.com/kubecoord/kubecoord/endpoints"
 	"github.com/kubecoord/kubecoord/internal/kinds"
 	"github.com/kubecoord/kubecoord/internal/patch"
@@ -20,22 +19,6 @@ import (
 )
 
 const modified = "the object has been modified; please apply your changes to the latest version and try again"
-
-func TestUpdateReplacesTheObject(t *testing.T) {
-	leases := leasesIn(newStore(t))
-	created := mustCreate(t, leases, newLease("ns/a", holder("x"), label("k", "v")))
-	next := newLease("ns/a", holder("y"))
-	next.ResourceVersion = created.ResourceVersion
-	updated := mustUpdate(t, leases, next)
-
-	assert.Equal(t, "1002", updated.ResourceVersion)
-	assert.Equal(t, "y", *updated.Spec.HolderIdentity)
-	assert.Nil(t, updated.Labels, "what is left out goes")
-	assert.Equal(t, created.UID, updated.UID, "what the server owns stays")
-	assert.Equal(t, created.CreationTimestamp, updated.CreationTimestamp)
-	assert.Equal(t, updated, mustGet(t, leases, "ns/a"))
-	assert.Equal(t, created.ResourceVersion, next.ResourceVersion, "the caller's object must not change")
-}
 
 func TestUpdateChecksTheResourceVersion(t *testing.T) {
 	const mustBeGiven = `leases.coordination.k8s.io "a" is invalid: metadata.resourceVersion: Invalid value: 0: must be specified for an update`
@@ -82,21 +65,6 @@ func TestUpdateChecksTheResourceVersion(t *testing.T) {
 	}
 }
 
-func TestUpdateOfEndpointsNeedsNoResourceVersion(t *testing.T) {
-	all := in(newStore(t), endpoints.Kind())
-	for _, version := range []string{"", "0", "1002"} {
-		e := newEndpoints("ns/a")
-		e.Annotations = map[string]string{"version": version}
-		e.ResourceVersion = version
-		_, err := all.Update(t.Context(), e, store.UpdateOptions{})
-		require.NoError(t, err, "resourceVersion %q", version)
-	}
-	e := newEndpoints("ns/a")
-	e.ResourceVersion = "1001"
-	_, err := all.Update(t.Context(), e, store.UpdateOptions{})
-	assertStatus(t, err, 409, store.ErrConflict, `Operation cannot be fulfilled on endpoints "a": `+modified)
-}
-
 func TestUpdateThatChangesNothingMakesNoVersionAndNoEvent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		st := newStore(t)
@@ -117,35 +85,6 @@ func TestUpdateThatChangesNothingMakesNoVersionAndNoEvent(t *testing.T) {
 		assert.Equal(t, "1002", mustUpdate(t, leases, created).ResourceVersion, "a pointer to zero is not the same as none")
 		assert.Equal(t, []string{"MODIFIED ns/a@1002"}, rec.take())
 	})
-}
-
-func TestUpdateRestoresFieldsOfTheServer(t *testing.T) {
-	leases := leasesIn(newStore(t))
-	created := mustCreate(t, leases, newLease("ns/a", func(l *lease.Lease) { l.Generation = 3 }))
-	l := *created
-	l.UID, l.SelfLink, l.Generation, l.CreationTimestamp = "", "/self", 9, meta.Time{}
-	l.Spec.HolderIdentity = new("x")
-	updated := mustUpdate(t, leases, &l)
-
-	assert.Equal(t, created.UID, updated.UID)
-	assert.EqualValues(t, 3, updated.Generation, "a generation is never bumped by an update")
-	assert.Equal(t, created.CreationTimestamp, updated.CreationTimestamp)
-	assert.Empty(t, updated.SelfLink)
-}
-
-// The internal Go type, which a patched document without an apiVersion is read as, has the members
-// of the metadata at the top.
-func TestPatchThatRemovesTheVersion(t *testing.T) {
-	leases := leasesIn(newStore(t))
-	createAll(t, leases, "ns/a")
-	for text, want := range map[string]string{
-		`{"apiVersion":null,"labels":[]}`: "json: cannot unmarshal array into Go struct field Lease.ObjectMeta.labels of type map[string]string",
-		`{"apiVersion":null,"kind":"X"}`:  `no kind "X" is registered for the internal version of group "coordination.k8s.io" in scheme "kubecoord"`,
-		`{"apiVersion":null,"name":"b"}`:  `strict decoding error: unknown field "metadata", unknown field "spec"`,
-	} {
-		_, err := leases.Patch(t.Context(), "ns", "a", store.MergePatch, []byte(text), store.PatchOptions{})
-		assert.ErrorContains(t, err, "}\": "+want, text)
-	}
 }
 
 func TestApplyWithAUIDCreatesNothing(t *testing.T) {
@@ -201,19 +140,6 @@ func TestUpdateMayNotMoveToAnotherNamespace(t *testing.T) {
 	assert.Equal(t, "ns", got.Namespace, "an empty namespace is filled in")
 }
 
-func TestUpdateHoldsToTheKindsImmutableFields(t *testing.T) {
-	all := in(newStore(t), candidate.Kind())
-	_, err := all.Create(t.Context(), &candidate.LeaseCandidate{ObjectMeta: objectMeta("ns/a"), Spec: candidate.LeaseCandidateSpec{
-		LeaseName: "l", BinaryVersion: "1.2.3", EmulationVersion: "1.2.0", Strategy: lease.OldestEmulationVersion,
-	}}, store.CreateOptions{})
-	require.NoError(t, err)
-	_, err = all.Modify(t.Context(), "ns", "a", func(c *candidate.LeaseCandidate) error {
-		c.Spec.LeaseName = "m"
-		return nil
-	}, store.UpdateOptions{})
-	assertStatus(t, err, 422, store.ErrInvalid, `LeaseCandidate.coordination.k8s.io "a" is invalid: spec.leaseName: Invalid value: "m": field is immutable`)
-}
-
 func TestUpdateChecksFinalizersAndManagers(t *testing.T) {
 	st := newStore(t)
 	all := in(st, endpoints.Kind())
@@ -264,87 +190,6 @@ func TestDuplicatesInAnAppliedConfiguration(t *testing.T) {
 	}
 }
 
-func TestPatchMayNotChangeTheName(t *testing.T) {
-	leases := leasesIn(newStore(t))
-	createAll(t, leases, "ns/a")
-	for body, want := range map[string]string{
-		`{"metadata":{"name":null}}`: "the name of the object (a based on URL) was undeterminable: name must be provided",
-		`{"metadata":{"name":"b"}}`:  "the name of the object (b) does not match the name on the URL (a)",
-	} {
-		_, err := leases.Patch(t.Context(), "ns", "a", store.MergePatch, []byte(body), store.PatchOptions{})
-		assertStatus(t, err, 400, store.ErrBadRequest, want)
-	}
-}
-
-// The patch is of the object in the version of the request.
-func TestMergePatchInAnOldVersion(t *testing.T) {
-	all := in(newStore(t), candidate.Kind())
-	_, err := all.Create(t.Context(), &candidate.LeaseCandidate{ObjectMeta: objectMeta("ns/a"), Spec: candidate.LeaseCandidateSpec{
-		LeaseName: "l", BinaryVersion: "1.2.3", EmulationVersion: "1.2.0", Strategy: lease.OldestEmulationVersion,
-	}}, store.CreateOptions{})
-	require.NoError(t, err)
-	const v1alpha1 = 2
-	it, _, err := all.r.Update(t.Context(), registry.Request{Namespace: "ns", Name: "a", Version: v1alpha1}, registry.Patch{
-		Type: registry.MergePatch, Data: []byte(`{"spec":{"preferredStrategies":["example.com/mine"]}}`), Validation: patch.Strict, Scheme: kinds.NewScheme(all.r.Kind),
-	})
-	require.NoError(t, err)
-	assert.EqualValues(t, "example.com/mine", typed[candidate.LeaseCandidate](it).Spec.Strategy)
-}
-
-func TestPatchMayLeaveOutTheNamespace(t *testing.T) {
-	leases := leasesIn(newStore(t))
-	createAll(t, leases, "ns/a")
-	got, err := leases.Patch(t.Context(), "ns", "a", store.MergePatch, []byte(`{"metadata":{"namespace":null,"labels":{"k":"v"}}}`), store.PatchOptions{})
-	require.NoError(t, err)
-	assert.Equal(t, "ns", got.Namespace)
-}
-
-func TestUIDOfAnUpdateIsAPrecondition(t *testing.T) {
-	const precondition = `Operation cannot be fulfilled on leases.coordination.k8s.io "a": StorageError: invalid object, Code: 4, Key: /registry/leases/ns/a, ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: UID in precondition: other, UID in object meta: `
-	st := newStore(t)
-	leases := leasesIn(st)
-	other := newLease("ns/a")
-	other.UID = "other"
-
-	_, err := leases.Update(t.Context(), other, store.UpdateOptions{})
-	assertStatus(t, err, 409, store.ErrConflict, precondition)
-	_, err = leases.Get(t.Context(), "ns", "a")
-	require.ErrorIs(t, err, store.ErrNotFound, "an update that names a uid creates nothing")
-
-	created := mustCreate(t, leases, newLease("ns/a"))
-	_, err = leases.Update(t.Context(), other, store.UpdateOptions{})
-	assertStatus(t, err, 409, store.ErrConflict, precondition+string(created.UID))
-	assert.EqualValues(t, 1001, st.ResourceVersion())
-
-	e := newEndpoints("ns/a")
-	e.UID = "other"
-	_, err = in(st, endpoints.Kind()).Update(t.Context(), e, store.UpdateOptions{})
-	assert.ErrorContains(t, err, "Key: /registry/services/endpoints/ns/a,")
-}
-
-func TestUpdateOfAMissingObjectCreatesIt(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		st := newStore(t)
-		leases := leasesIn(st)
-		rec := record(t, st, fromNow())
-		l := newLease("ns/a", holder("x"), func(l *lease.Lease) { l.ResourceVersion, l.Generation = "77", 2 })
-		got := mustUpdate(t, leases, l)
-
-		assert.Regexp(t, uuid4, string(got.UID))
-		assert.Equal(t, "1001", got.ResourceVersion, "the resourceVersion of the body does not count")
-		assert.Equal(t, meta.NewTime(epoch), got.CreationTimestamp)
-		assert.EqualValues(t, 2, got.Generation)
-		assert.Equal(t, []string{"ADDED ns/a@1001"}, rec.take())
-
-		_, err := leases.Update(t.Context(), newLease("ns/B"), store.UpdateOptions{})
-		require.ErrorIs(t, err, store.ErrInvalid, "the rules of a create hold")
-		l = newLease("ns/b")
-		l.ResourceVersion = "abc"
-		_, err = leases.Update(t.Context(), l, store.UpdateOptions{})
-		assertPlain(t, err, `strconv.ParseUint: parsing "abc": invalid syntax`)
-	})
-}
-
 func TestUpdateReportsWhetherItCreated(t *testing.T) {
 	r := leaseResource(newStore(t))
 	req := registry.Request{Namespace: "ns", Name: "a"}
@@ -366,26 +211,4 @@ func TestUpdateReportsWhetherItCreated(t *testing.T) {
 	_, created, err = put()
 	require.NoError(t, err)
 	assert.False(t, created)
-}
-
-func TestCausesOfABadUpdateAreRepeated(t *testing.T) {
-	st := newStore(t)
-	leases, all := leasesIn(st), in(st, endpoints.Kind())
-	createAll(t, leases, "ns/a")
-	_, err := all.Create(t.Context(), newEndpoints("ns/a"), store.CreateOptions{})
-	require.NoError(t, err)
-
-	_, err = leases.Modify(t.Context(), "ns", "a", func(l *lease.Lease) error {
-		l.Labels = map[string]string{"k": "-"}
-		return nil
-	}, store.UpdateOptions{})
-	assert.Len(t, statusOf(t, err).Details.Causes, 3)
-	text := err.Error()
-	assert.NotContains(t, text, ", metadata.labels", "equal texts stand in the message once")
-
-	_, err = all.Modify(t.Context(), "ns", "a", func(e *endpoints.Endpoints) error {
-		e.Labels = map[string]string{"k": "-"}
-		return nil
-	}, store.UpdateOptions{})
-	assert.Len(t, statusOf(t, err).Details.Causes, 4, "Endpoints check their metadata once more")
 }

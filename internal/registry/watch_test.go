@@ -8,61 +8,10 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/kubecoord/kubecoord/endpoints"
 	"github.com/kubecoord/kubecoord/internal/registry"
 	"github.com/kubecoord/kubecoord/lease"
 	"github.com/kubecoord/kubecoord/store"
 )
-
-func TestWatchSendsEachChangeInOrder(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		st := newStore(t)
-		leases := leasesIn(st)
-		rec := record(t, st, fromNow())
-		createAll(t, leases, "b/x", "a/x")
-		mustModify(t, leases, "b/x", holder("1"))
-		_, err := in(st, endpoints.Kind()).Create(t.Context(), newEndpoints("a/x"), store.CreateOptions{})
-		require.NoError(t, err)
-		mustDelete(t, leases, "b/x")
-		createAll(t, leases, "b/x")
-		assert.Equal(t, []string{"ADDED b/x@1001", "ADDED a/x@1002", "MODIFIED b/x@1003", "DELETED b/x@1005", "ADDED b/x@1006"}, rec.take())
-	})
-}
-
-func TestWatchScopes(t *testing.T) {
-	for name, row := range map[string]struct {
-		opts registry.ListOptions
-		want []string
-	}{
-		"everything":                    {registry.ListOptions{}, []string{"ADDED a/x@1001", "ADDED a/y@1002", "ADDED b/x@1003", "MODIFIED a/x@1005"}},
-		"a namespace":                   {registry.ListOptions{Namespace: "a"}, []string{"ADDED a/x@1001", "ADDED a/y@1002", "MODIFIED a/x@1005"}},
-		"one object":                    {registry.ListOptions{Namespace: "a", Name: "x"}, []string{"ADDED a/x@1001", "MODIFIED a/x@1005"}},
-		"one object by its field":       {registry.ListOptions{Namespace: "a", FieldSelector: "metadata.name=x"}, []string{"ADDED a/x@1001", "MODIFIED a/x@1005"}},
-		"one object by both":            {registry.ListOptions{Namespace: "a", Name: "x", FieldSelector: "metadata.name=x"}, []string{"ADDED a/x@1001", "MODIFIED a/x@1005"}},
-		"a name in all namespaces":      {registry.ListOptions{Name: "x"}, []string{"ADDED a/x@1001", "ADDED b/x@1003", "MODIFIED a/x@1005"}},
-		"a namespace by its field":      {registry.ListOptions{FieldSelector: "metadata.namespace=b"}, []string{"ADDED b/x@1003"}},
-		"another namespace than asked":  {registry.ListOptions{Namespace: "a", FieldSelector: "metadata.namespace=b"}, nil},
-		"an object that is not there":   {registry.ListOptions{Namespace: "a", Name: "none"}, nil},
-		"all names but one":             {registry.ListOptions{Namespace: "a", FieldSelector: "metadata.name!=x"}, []string{"ADDED a/y@1002"}},
-		"a namespace that starts alike": {registry.ListOptions{Namespace: "a-"}, nil},
-	} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				st := newStore(t)
-				leases := leasesIn(st)
-				// Once told as it happens, once read from history.
-				row.opts.ResourceVersion = "1000"
-				live := record(t, st, row.opts)
-				createAll(t, leases, "a/x", "a/y", "b/x")
-				_, err := in(st, endpoints.Kind()).Create(t.Context(), newEndpoints("a/x"), store.CreateOptions{})
-				require.NoError(t, err)
-				mustModify(t, leases, "a/x", holder("1"))
-				assert.Equal(t, row.want, live.take())
-				assert.Equal(t, row.want, record(t, st, row.opts).take())
-			})
-		})
-	}
-}
 
 func TestWatchOfANameRefusesAnotherFieldSelector(t *testing.T) {
 	st := newStore(t)
@@ -110,37 +59,6 @@ func TestSelectorTurnsChangesIntoComingsAndGoings(t *testing.T) {
 		for i := range items {
 			assert.Same(t, items[i], others[i], "watchers share the states that they are told")
 		}
-	})
-}
-
-// A watch reads on through changes of others, however many there are.
-func TestWatchFindsTheOneChangeOfItsSelection(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		st := newStore(t)
-		leases := leasesIn(st)
-		createAll(t, leases, "ns/other")
-		for i := range 1000 {
-			mustModify(t, leases, "ns/other", func(l *lease.Lease) { l.Spec.LeaseTransitions = new(int32(i)) })
-		}
-		mustCreate(t, leases, newLease("ns/mine", label("k", "v")))
-		w := record(t, st, registry.ListOptions{LabelSelector: "k=v", ResourceVersion: "1000"})
-		assert.Equal(t, []string{"ADDED ns/mine@2002"}, w.take())
-	})
-}
-
-func TestDeletedEventHasTheLastStateAndTheVersionOfTheDeletion(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		st := newStore(t)
-		leases := leasesIn(st)
-		mustCreate(t, leases, newLease("ns/a", holder("x"), label("k", "v")))
-		last := mustModify(t, leases, "ns/a", holder("y"))
-		rec := record(t, st, fromNow())
-		mustDelete(t, leases, "ns/a")
-		want := *last
-		want.ResourceVersion = "1003"
-		got := rec.takeItems()[0].Wire().(*lease.Lease)
-		got.TypeMeta = want.TypeMeta
-		assert.Equal(t, &want, got)
 	})
 }
 
@@ -210,40 +128,17 @@ func TestClosedStoreEndsAllWatches(t *testing.T) {
 	})
 }
 
-func TestManyStoresLiveSideBySide(t *testing.T) {
+// A watch reads on through changes of others, however many there are.
+func TestWatchFindsTheOneChangeOfItsSelection(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		one, two := newStore(t), newStore(t)
-		rec := record(t, two, fromNow())
-		createAll(t, leasesIn(one), "ns/a")
-		assert.Empty(t, rec.take())
-		assert.EqualValues(t, 1000, two.ResourceVersion())
-		one.Close()
-		createAll(t, leasesIn(two), "ns/a")
-		assert.Equal(t, []string{"ADDED ns/a@1001"}, rec.take())
+		st := newStore(t)
+		leases := leasesIn(st)
+		createAll(t, leases, "ns/other")
+		for i := range 1000 {
+			mustModify(t, leases, "ns/other", func(l *lease.Lease) { l.Spec.LeaseTransitions = new(int32(i)) })
+		}
+		mustCreate(t, leases, newLease("ns/mine", label("k", "v")))
+		w := record(t, st, registry.ListOptions{LabelSelector: "k=v", ResourceVersion: "1000"})
+		assert.Equal(t, []string{"ADDED ns/mine@2002"}, w.take())
 	})
-}
-
-func TestCounterStartsAtFirstVersion(t *testing.T) {
-	st := newStoreWith(t, registry.Options{FirstResourceVersion: 5, History: 1})
-	leases := leasesIn(st)
-	assert.EqualValues(t, 5, st.ResourceVersion())
-	assert.Equal(t, "6", mustCreate(t, leases, newLease("ns/a")).ResourceVersion)
-	assert.Equal(t, "7", mustDelete(t, leases, "ns/a").ResourceVersion)
-}
-
-func TestZeroOptionsAreReady(t *testing.T) {
-	st := registry.New(registry.Options{})
-	defer st.Close()
-	assert.EqualValues(t, registry.DefaultFirstVersion, st.ResourceVersion())
-	assert.False(t, st.Now().IsZero())
-	leases := leasesIn(st)
-	createAll(t, leases, manyPaths("ns", 2)...)
-	for range registry.DefaultHistory {
-		mustModify(t, leases, "ns/l00000", func(l *lease.Lease) { l.Spec.LeaseTransitions = new(int32(st.ResourceVersion())) })
-	}
-	exact := registry.ListOptions{ResourceVersionMatch: registry.MatchExact, ResourceVersion: rv(registry.DefaultFirstVersion + 2)}
-	mustList(t, leases, exact)
-	exact.ResourceVersion = rv(registry.DefaultFirstVersion + 1)
-	_, _, err := leases.List(t.Context(), exact)
-	require.ErrorIs(t, err, store.ErrExpired)
 }

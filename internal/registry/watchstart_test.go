@@ -86,11 +86,6 @@ func TestWatchOptionsAreChecked(t *testing.T) {
 	}
 }
 
-func TestWatchFromANonNumberIsAnErrorWithoutAStatus(t *testing.T) {
-	_, err := leaseResource(newStore(t)).Watch(t.Context(), registry.ListOptions{ResourceVersion: "abc"})
-	assertPlain(t, err, `resourceVersion: Invalid value: "abc": strconv.ParseUint: parsing "abc": invalid syntax`)
-}
-
 func TestWatchFromAFutureVersionWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		st := newStore(t)
@@ -128,23 +123,6 @@ func TestStateOfAFutureVersionIsWaitedFor(t *testing.T) {
 			assert.Less(t, time.Since(began), 7*time.Second)
 			assert.Zero(t, st.Watchers())
 		})
-	})
-}
-
-func TestWatchFromExpiredVersionAnswersExpired(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		st := newStoreWith(t, registry.Options{History: 4})
-		leases := leasesIn(st)
-		before := record(t, st, registry.ListOptions{ResourceVersion: "5"})
-		assertStatus(t, before.ended(), 410, store.ErrExpired, "too old resource version: 5 (1000)")
-		createAll(t, leases, manyPaths("ns", 10)...)
-		rec := record(t, st, registry.ListOptions{ResourceVersion: "1005"})
-		assertStatus(t, rec.ended(), 410, store.ErrExpired, "too old resource version: 1005 (1006)")
-		assert.Nil(t, statusOf(t, rec.ended()).Details)
-
-		oldest := record(t, st, registry.ListOptions{ResourceVersion: "1006"})
-		assert.Equal(t, []string{"ADDED ns/l00006@1007", "ADDED ns/l00007@1008", "ADDED ns/l00008@1009", "ADDED ns/l00009@1010"}, oldest.take())
-		assert.Equal(t, 1, st.Watchers())
 	})
 }
 

@@ -3,7 +3,6 @@ package registry_test
 import (
 	"context"
 	"errors"
-	"fmt"
 	"math/rand/v2"
 	"strconv"
 	"sync"
@@ -111,95 +110,4 @@ func TestWatchersMissNothingUnderConcurrentWriters(t *testing.T) {
 			require.Equal(t, l, state[l.Name], "watcher %d", i)
 		}
 	}
-}
-
-func TestListThenWatchMissesNothing(t *testing.T) {
-	const writes = 1500
-	st := newStoreWith(t, registry.Options{History: 1 << 16})
-	leases := leasesIn(st)
-	mustCreate(t, leases, newLease("ns/a", func(l *lease.Lease) { l.Spec.LeaseTransitions = new(int32(0)) }))
-	var wg sync.WaitGroup
-	for range 4 {
-		wg.Go(func() {
-			for range 20 {
-				items, m, err := leases.List(t.Context(), registry.ListOptions{})
-				if !assert.NoError(t, err) {
-					return
-				}
-				if len(items) == 2 {
-					return // that is the end
-				}
-				count := *items[0].Spec.LeaseTransitions
-				for ev, err := range leases.Watch(t.Context(), store.WatchOptions{ResourceVersion: m.ResourceVersion}) {
-					if !assert.NoError(t, err) || ev.Object.Name == "end" {
-						break
-					}
-					if !assert.Equal(t, count+1, *ev.Object.Spec.LeaseTransitions) {
-						break
-					}
-					if count = *ev.Object.Spec.LeaseTransitions; count%10 == 0 {
-						break
-					}
-				}
-			}
-		})
-	}
-	for range writes {
-		mustModify(t, leases, "ns/a", func(l *lease.Lease) { *l.Spec.LeaseTransitions++ })
-	}
-	createAll(t, leases, "ns/end")
-	wg.Wait()
-	assert.Zero(t, st.Watchers())
-}
-
-func TestWatchesThatComeAndGoDisturbNobody(t *testing.T) {
-	st := newStoreWith(t, registry.Options{History: 64})
-	leases := leasesIn(st)
-	ctx, cancel := context.WithCancel(t.Context())
-	defer cancel()
-	var wg sync.WaitGroup
-	for i := range 6 {
-		wg.Go(func() {
-			rnd := rand.New(rand.NewPCG(uint64(i), 2))
-			for ctx.Err() == nil {
-				opts := store.WatchOptions{AllowWatchBookmarks: rnd.IntN(2) == 0}
-				if rnd.IntN(2) == 0 {
-					opts.Namespace = "ns"
-				}
-				if rnd.IntN(2) == 0 {
-					opts.Name = strconv.Itoa(rnd.IntN(3))
-				}
-				stay := rnd.IntN(20)
-				last := uint64(0)
-				for ev, err := range leases.Watch(ctx, opts) {
-					if err != nil {
-						assert.True(t, errors.Is(err, context.Canceled) || errors.Is(err, store.ErrExpired), "got %v", err)
-						break
-					}
-					if stay--; stay < 0 {
-						break
-					}
-					// The initial state is not in the order of versions.
-					if ev.Type == watch.Added {
-						continue
-					}
-					version, err := strconv.ParseUint(ev.Object.ResourceVersion, 10, 64)
-					assert.NoError(t, err)
-					assert.GreaterOrEqual(t, version, last)
-					last = version
-				}
-			}
-		})
-	}
-	for i := range 3000 {
-		path := fmt.Sprintf("%s/%d", []string{"ns", "other"}[i%2], i%3)
-		l := newLease(path, holder(strconv.Itoa(i)))
-		if have, err := leases.Get(t.Context(), l.Namespace, l.Name); err == nil {
-			l.ResourceVersion = have.ResourceVersion
-		}
-		mustUpdate(t, leases, l)
-	}
-	cancel()
-	wg.Wait()
-	assert.Zero(t, st.Watchers())
 }

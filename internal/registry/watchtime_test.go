@@ -13,7 +13,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/kubecoord/kubecoord/endpoints"
-	"github.com/kubecoord/kubecoord/internal/kinds"
 	"github.com/kubecoord/kubecoord/internal/registry"
 	"github.com/kubecoord/kubecoord/lease"
 	"github.com/kubecoord/kubecoord/store"
@@ -88,23 +87,6 @@ func TestBookmarkOfASelectedWatchHasTheVersionOfTheStore(t *testing.T) {
 		createAll(t, leasesIn(st), "ns/a", "ns/b", "other/a")
 		time.Sleep(time.Minute)
 		assert.Equal(t, []string{"BOOKMARK @1003"}, rec.take())
-	})
-}
-
-func TestBookmarkHoldsAVersionAlone(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		st := newStore(t)
-		rec := record(t, st, registry.ListOptions{AllowWatchBookmarks: true, Namespace: "ns"})
-		createAll(t, leasesIn(st), "other/a")
-		time.Sleep(time.Minute)
-		items := rec.takeItems()
-		require.Len(t, items, 2)
-		first, err := items[0].Encoded(0, kinds.JSON)
-		require.NoError(t, err)
-		assert.JSONEq(t, `{"metadata":{"resourceVersion":"1000","annotations":{"k8s.io/initial-events-end":"true"}},"spec":{}}`, string(first))
-		second, err := items[1].Encoded(0, kinds.JSON)
-		require.NoError(t, err)
-		assert.JSONEq(t, `{"metadata":{"resourceVersion":"1001"},"spec":{}}`, string(second))
 	})
 }
 

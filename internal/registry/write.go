@@ -44,6 +44,8 @@ type Request struct {
 	Sub *kinds.Subresource
 	// MayCreate, if not nil, returns why an update or an apply must not create the object.
 	MayCreate func() error
+	// Found, if not nil, is the present state, which the caller has read. The first attempt begins with it.
+	Found *Item
 	// Persistent writes start again as long as other writes come first.
 	Persistent bool
 	// Warn, if not nil, is called with each warning for the client.
@@ -236,7 +238,10 @@ func (r *Resource) Update(ctx context.Context, req Request, change Change) (it *
 // may be old. What is decided from that without a commit, a refusal or a write that changes nothing, is decided again
 // unless that is the present state (upstream: apiserver, storage/etcd3/store.go, GuaranteedUpdate).
 func (r *Resource) attempt(ctx context.Context, req Request, c Change) (write, error) {
-	current, confirmed := r.lookup(req.key()), false
+	current, confirmed := req.Found, false
+	if current == nil {
+		current = r.lookup(req.key())
+	}
 	for retries := 0; ; {
 		if err := ctx.Err(); err != nil {
 			return write{}, err

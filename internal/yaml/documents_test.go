@@ -50,26 +50,6 @@ func TestDocumentsOfAStream(t *testing.T) {
 	}
 }
 
-// The first document is the one that ToJSON reads.
-func TestFirstDocumentIsTheOneOfToJSON(t *testing.T) {
-	for _, c := range documentCases() {
-		for d, err := range Documents([]byte(c.yaml)) {
-			require.NoError(t, err, c.name)
-			if len(d.Duplicates) == 0 {
-				assert.Equal(t, c.json, string(d.JSON), c.name)
-			}
-			break
-		}
-	}
-	for _, c := range errorCases() {
-		_, _, want := ToJSON([]byte(c.yaml))
-		for _, err := range Documents([]byte(c.yaml)) {
-			assert.EqualError(t, err, want.Error(), c.name)
-			break
-		}
-	}
-}
-
 func TestLinesOfItems(t *testing.T) {
 	const list = "kind: List\nitems:\n- a: 1\n  b: 2\n# c\n- c: 3\n-\n  d: 4\n"
 	for d, err := range Documents([]byte(list)) {

@@ -37,11 +37,6 @@ func TestEncodeWritesWhatIsReadAsTheSame(t *testing.T) {
 	}
 }
 
-func TestEncodeSortsByBytes(t *testing.T) {
-	tree := map[string]any{"a10": int64(1), "a2": "x", "B": []any{map[string]any{"d": nil, "c": 1.5}}, "-": map[string]any{}}
-	assert.Equal(t, "'-': {}\nB:\n- c: 1.5\n  d: null\na10: 1\na2: x\n", string(Encode(tree)))
-}
-
 func FuzzEncode(f *testing.F) {
 	for _, c := range outputCases() {
 		f.Add([]byte(c.json))

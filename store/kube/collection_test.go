@@ -16,9 +16,9 @@ import (
 	"github.com/kubecoord/kubecoord/httpapi"
 	"github.com/kubecoord/kubecoord/httpapi/apitest"
 	"github.com/kubecoord/kubecoord/httpapi/client"
-	"github.com/kubecoord/kubecoord/internal/kinds"
 	"github.com/kubecoord/kubecoord/lease"
 	"github.com/kubecoord/kubecoord/store"
+	"github.com/kubecoord/kubecoord/store/admission"
 	"github.com/kubecoord/kubecoord/store/kind"
 	"github.com/kubecoord/kubecoord/store/kube"
 	"github.com/kubecoord/kubecoord/store/meta"
@@ -275,7 +275,7 @@ func TestAKindWithAGoTypeHasNoSecondOne(t *testing.T) {
 // refusing is an Admission that refuses objects with a label.
 type refusing struct{ asked int }
 
-func (r *refusing) Admit(_ context.Context, a *kinds.Attributes) error {
+func (r *refusing) Admit(_ context.Context, a *admission.Attributes) error {
 	r.asked++
 	if a.Object != nil && a.Object.GetObjectMeta().Labels["refused"] != "" {
 		return meta.NewStatusError(http.StatusForbidden, meta.ReasonForbidden, nil, "not today")
@@ -283,7 +283,7 @@ func (r *refusing) Admit(_ context.Context, a *kinds.Attributes) error {
 	return nil
 }
 
-func (r *refusing) Validate(context.Context, *kinds.Attributes) error { return nil }
+func (r *refusing) Validate(context.Context, *admission.Attributes) error { return nil }
 
 func TestAdmissionOfACollection(t *testing.T) {
 	admission := &refusing{}

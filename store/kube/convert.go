@@ -4,12 +4,9 @@ import (
 	"context"
 	"fmt"
 	"iter"
-	"reflect"
-	"sync"
 
 	"k8s.io/apimachinery/pkg/runtime"
 
-	"github.com/kubecoord/kubecoord/internal/codec"
 	"github.com/kubecoord/kubecoord/store"
 	"github.com/kubecoord/kubecoord/store/clock"
 	"github.com/kubecoord/kubecoord/watch"
@@ -131,15 +128,12 @@ func events[T any](in iter.Seq2[watch.Event[store.Unstructured], error]) iter.Se
 
 // The two halves of a conversion meet in the tree that the JSON of an object decodes to.
 
-// tree is the type of untyped objects, compiled once per process.
-var tree = sync.OnceValue(func() *codec.Type { return codec.MustCompile(reflect.TypeFor[store.Unstructured](), "v1") })
-
 // untyped returns an object of a Go type as an untyped one, which shares no memory with it.
 func untyped[T any](obj *T) (*store.Unstructured, error) {
 	doc, err := runtime.DefaultUnstructuredConverter.ToUnstructured(obj)
 	u := &store.Unstructured{}
 	if err == nil {
-		_, err = tree().FromUnstructured(doc, u, false)
+		err = u.SetTree(doc)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("kube: %T: %w", *obj, err)
@@ -153,7 +147,7 @@ func typed[T any](u *store.Unstructured, err error) (*T, error) {
 		return nil, err
 	}
 	obj := new(T)
-	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(tree().ToUnstructured(u), obj); err != nil {
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(u.Tree(), obj); err != nil {
 		return nil, fmt.Errorf("kube: %T: %w", *obj, err)
 	}
 	return obj, nil

@@ -5,7 +5,5 @@
 //
 //	go run ./examples/clients/coordinated [-real] [-svg FILE]
 //
-// Time is virtual without -real. The tests run 30 days of failures in a minute:
-//
-//	go test ./coordinated -run TestDaysOfFailures/slow -days 30 [-seed N]
+// Time is virtual without -real.
 package main

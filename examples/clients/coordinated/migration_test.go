@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/kubecoord/kubecoord/lease"
+	"github.com/kubecoord/kubecoord/store"
 	"github.com/kubecoord/kubecoord/watch"
 )
 
@@ -40,7 +41,11 @@ func TestMigrationToCoordinatedElectionAndBack(t *testing.T) {
 				defer x.close()
 				m := &migration{t: t, site: x, releases: row.releases, withdraws: row.withdraws}
 				defer inBackground(func(ctx context.Context) {
-					follow(ctx, lease.In(x.st), func(watch.EventType, *lease.Lease) { m.writes.Add(1) })
+					for ev, err := range lease.In(x.st).Follow(ctx, store.WatchOptions{}) {
+						if err == nil && ev.Type == watch.Modified {
+							m.writes.Add(1)
+						}
+					}
 				})()
 				for i := range replicas {
 					require.NoError(t, x.run(fmt.Sprintf("plain-%d", i), "1.36.0", processOptions{releases: row.releases, plain: true}))

@@ -1,9 +1,6 @@
 package memory
 
 import (
-	"encoding/base64"
-	"os"
-	"path/filepath"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -25,14 +22,6 @@ func (b *browser) count(selector string) (n int) {
 	b.t.Helper()
 	b.eval(`document.querySelectorAll("`+selector+`").length`, &n)
 	return n
-}
-
-func (b *browser) press(key string) {
-	b.t.Helper()
-	text := map[string]string{"Enter": "\r"}[key]
-	code := map[string]int{"Enter": 13, "Tab": 9}[key]
-	b.must("Input.dispatchKeyEvent", object{"type": "keyDown", "key": key, "text": text, "windowsVirtualKeyCode": code}, nil)
-	b.must("Input.dispatchKeyEvent", object{"type": "keyUp", "key": key, "windowsVirtualKeyCode": code}, nil)
 }
 
 func TestPageShowsAnElectionAsItHappens(t *testing.T) {
@@ -71,94 +60,11 @@ func TestPageShowsAnElectionAsItHappens(t *testing.T) {
 	assert.NotEqual(t, "rgb(0, 0, 0)", styled, "the style sheet of the picture is let in")
 	b.eval(`getComputedStyle(document.querySelector("footer")).borderTopStyle`, &styled)
 	assert.Equal(t, "solid", styled, "and that of the page")
-	b.screenshot()
 
 	b.open(url + "/debug/elections.svg")
 	b.eval(`getComputedStyle(document.querySelector("svg .title")).fontSize`, &styled)
 	assert.Equal(t, "18px", styled, "the picture has its style sheet when it stands alone")
 	b.clean(url)
-}
-
-// screenshot keeps a picture of the page where the environment names a folder.
-func (b *browser) screenshot() {
-	b.t.Helper()
-	folder := os.Getenv("SCREENSHOTS")
-	if folder == "" {
-		return
-	}
-	var shot struct{ Data string }
-	b.must("Page.captureScreenshot", object{"captureBeyondViewport": true}, &shot)
-	data, err := base64.StdEncoding.DecodeString(shot.Data)
-	require.NoError(b.t, err)
-	require.NoError(b.t, os.WriteFile(filepath.Join(folder, b.t.Name()+".png"), data, 0o666))
-}
-
-func TestPageCanBeUsedWithTheKeyboard(t *testing.T) {
-	b := startBrowser(t)
-	_, stop, url, done := start(t, debugConfig())
-	defer func() { stop(); require.NoError(t, <-done) }()
-	c := client{t, url}
-	c.offer("first", "1.37.0", "1.37.0")
-	c.hold("first")
-
-	b.open(url + "/debug/elections?last=1h")
-	b.wait(textOf("#state") + ` === "live"`)
-	b.wait(textOf("#leaders") + ` === "default/main: first leads."`)
-	var order []string
-	for range 9 {
-		b.press("Tab")
-		var at string
-		b.eval(`document.activeElement.id || document.activeElement.textContent`, &at)
-		order = append(order, at)
-	}
-	assert.Equal(t, []string{
-		"Skip to the tables", "1 minute", "10 minutes", "1 hour", "1 day", "all", "pause", "picture", "default/main",
-	}, order)
-
-	// While a link in the tables has the focus they stay as they are.
-	c.release()
-	b.wait(textOf("#leaders") + ` !== "default/main: first leads."`)
-	b.wait(textOf("#state") + ` === "held while you read"`)
-	assert.Equal(t, "first leads", b.textOf("#tables tbody td"))
-	b.eval(`document.getElementById("pause").focus()`, nil)
-	b.wait(textOf("#tables tbody td") + ` !== "first leads"`)
-
-	b.press("Enter")
-	b.wait(textOf("#state") + ` === "paused"`)
-	var pressed string
-	b.eval(`document.getElementById("pause").getAttribute("aria-pressed")`, &pressed)
-	assert.Equal(t, "true", pressed)
-	b.press("Enter")
-	b.wait(textOf("#state") + ` === "live"`)
-	assert.Equal(t, "1 hour", b.textOf("[aria-current]"))
-	b.clean(url)
-}
-
-func TestPageSaysThatTheServerIsGone(t *testing.T) {
-	b := startBrowser(t)
-	_, stop, url, done := start(t, debugConfig())
-	b.open(url + "/debug/elections")
-	b.wait(textOf("#state") + ` === "live"`)
-	stop()
-	require.NoError(t, <-done)
-	b.wait(textOf("#state") + ` === "connection lost, trying again"`)
-}
-
-func TestPageIsShownToBearersOfATokenOnly(t *testing.T) {
-	b := startBrowser(t)
-	config := debugConfig()
-	config.TokenFile = filepath.Join(t.TempDir(), "tokens")
-	require.NoError(t, os.WriteFile(config.TokenFile, []byte("s3cret,alice,1\n"), 0o600))
-	_, stop, url, done := start(t, config)
-	defer func() { stop(); require.NoError(t, <-done) }()
-	b.open(url + "/debug/elections")
-	b.wait(`document.body.textContent.includes("Unauthorized")`)
-	assert.Zero(t, b.count("svg"))
-
-	b.must("Network.setExtraHTTPHeaders", object{"headers": object{"Authorization": "Bearer s3cret"}}, nil)
-	b.open(url + "/debug/elections")
-	b.wait(textOf("#state") + ` === "live"`)
-	assert.Equal(t, 1, b.count("#picture svg"))
 }
 
 func TestHostileNamesDoNothingInTheBrowser(t *testing.T) {

@@ -144,52 +144,6 @@ func TestFaultsAreInjectedCountedAndRemoved(t *testing.T) {
 	assert.Empty(t, list.Faults)
 }
 
-func TestStaleReadsAreForThoseWhoPutUpWithThem(t *testing.T) {
-	d := startDebug(t)
-	d.must(201, "POST", leases, named("a"), nil)
-	d.must(201, "POST", "/debug/faults", `{"verb":"get","resource":"leases","stale":{"changes":1}}`, nil)
-	d.must(201, "POST", leases, named("b"), nil)
-	assert.Equal(t, 404, d.code("GET", leases+"/b?resourceVersion=0", ""), "the replica is a change behind")
-	assert.Equal(t, 200, d.code("GET", leases+"/b", ""))
-	var fault struct{ Hits int }
-	d.must(200, "DELETE", "/debug/faults/1", "", &fault)
-	assert.Equal(t, 1, fault.Hits)
-	assert.Equal(t, 200, d.code("GET", leases+"/b?resourceVersion=0", ""))
-}
-
-func TestFaultsSpareWhatIsBesideTheAPI(t *testing.T) {
-	d := startDebug(t)
-	d.must(201, "POST", "/debug/faults", `{"cut":"before"}`, nil)
-	assert.Equal(t, 0, d.code("GET", leases, ""))
-	assert.Equal(t, 200, d.code("GET", "/debug/faults", ""))
-	assert.Equal(t, 200, d.code("GET", "/debug/elections.json", ""))
-	assert.Equal(t, 204, d.code("DELETE", "/debug/faults", ""))
-	assert.Equal(t, 200, d.code("GET", leases, ""))
-}
-
-func TestAdversaryIsShownWithItsSeed(t *testing.T) {
-	d := startDebug(t)
-	var in struct {
-		Hits  int
-		Text  string
-		Fault struct {
-			Adversary struct {
-				Seed    uint64
-				Percent int
-			}
-		}
-	}
-	d.must(201, "POST", "/debug/faults", `{"adversary":{"seed":42,"percent":100,"maxDelay":"1ms"}}`, &in)
-	assert.Equal(t, "any *: adversary, 100%, seed 42", in.Text)
-	assert.EqualValues(t, 42, in.Fault.Adversary.Seed)
-	d.code("GET", leases, "")
-	d.must(200, "GET", "/debug/faults/1", "", &in)
-	assert.Equal(t, 1, in.Hits)
-	d.must(201, "POST", "/debug/faults", `{"adversary":{}}`, &in)
-	assert.NotZero(t, in.Fault.Adversary.Seed, "a random one is shown")
-	assert.Equal(t, 10, in.Fault.Adversary.Percent)
-}
-
 func TestControlIsRefusedNonsense(t *testing.T) {
 	d := startDebug(t)
 	d.must(201, "POST", "/debug/worlds", `{"name":"taken"}`, nil)

@@ -35,33 +35,6 @@ func limited(t *testing.T, flags ...string) config {
 	return c
 }
 
-func TestServerIsKnownByItsNamesOnly(t *testing.T) {
-	for _, debug := range []bool{false, true} {
-		c := limited(t, "-allow-host=kubecoord.example")
-		c.debug = debug
-		_, stop, url, done := start(t, c)
-		for host, code := range map[string]int{"": 200, "localhost:1": 200, "kubecoord.example": 200, "evil.example:8001": 403} {
-			for _, path := range []string{leasesPath, "/debug/", "/debug/worlds/1/"} {
-				req, err := http.NewRequestWithContext(t.Context(), "GET", url+path, nil)
-				require.NoError(t, err)
-				req.Host = host
-				resp, err := http.DefaultClient.Do(req)
-				require.NoError(t, err)
-				resp.Body.Close()
-				if code == 200 && path != leasesPath && (!debug || path != "/debug/") {
-					code = 404
-				}
-				assert.Equal(t, code, resp.StatusCode, "%s %s", host, path)
-				if code == 404 {
-					code = 200
-				}
-			}
-		}
-		stop()
-		require.NoError(t, <-done)
-	}
-}
-
 func TestConnectionsOfAClientAreLimited(t *testing.T) {
 	_, stop, url, done := start(t, limited(t, "-max-connections-per-client=2"))
 	defer func() { stop(); require.NoError(t, <-done) }()

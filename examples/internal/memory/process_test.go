@@ -7,7 +7,6 @@ import (
 	"crypto/x509"
 	"encoding/pem"
 	"io"
-	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -164,41 +163,4 @@ func TestWrongFlagIsOneLine(t *testing.T) {
 	out, err := cmd.Output()
 	require.NoError(t, err)
 	assert.Contains(t, string(out), "\n  -listen address\n")
-}
-
-func TestServerForbidsWhatItsTableDoesNotAllow(t *testing.T) {
-	dir := t.TempDir()
-	c := limited(t, "-token-file", filepath.Join(dir, "tokens"), "-authorize", filepath.Join(dir, "table"))
-	c.debug = true
-	require.NoError(t, os.WriteFile(c.TokenFile, []byte("s3cret,alice,1\n"), 0o600))
-	require.NoError(t, os.WriteFile(c.Authorize, []byte("user:alice get,update,patch leases default mine\n"), 0o600))
-	_, stop, url, done := start(t, c)
-	defer func() { stop(); require.NoError(t, <-done) }()
-	for _, row := range []struct {
-		method, path, body string
-		code               int
-		message            string
-	}{
-		{"GET", leasesPath + "/mine", "", 404, `leases.coordination.k8s.io \"mine\" not found`},
-		{"GET", leasesPath + "/other", "", 403, `leases.coordination.k8s.io \"other\" is forbidden: User \"alice\" cannot get resource \"leases\" in API group \"coordination.k8s.io\" in the namespace \"default\"","reason":"Forbidden"`},
-		{"GET", leasesPath, "", 403, `leases.coordination.k8s.io is forbidden: User \"alice\" cannot list resource \"leases\" in API group \"coordination.k8s.io\" in the namespace \"default\"","reason":"Forbidden"`},
-		{"PUT", leasesPath + "/mine", `{"metadata":{"name":"mine"}}`, 403, `leases.coordination.k8s.io \"mine\" is forbidden: User \"alice\" cannot create resource \"leases\"`},
-		{"GET", "/debug/faults", "", 403, `forbidden: User \"alice\" cannot get path \"/debug/faults\""`},
-		{"GET", "/apis", "", 200, "APIGroupList"},
-		{"GET", "/version", "", 200, "gitVersion"},
-		{"GET", "/", "", 403, `cannot get path \"/\""`},
-		{"GET", "/readyz", "", 200, "ok"},
-	} {
-		req, err := http.NewRequestWithContext(t.Context(), row.method, url+row.path, strings.NewReader(row.body))
-		require.NoError(t, err)
-		req.Header.Set("Authorization", "Bearer s3cret")
-		req.Header.Set("Content-Type", typeJSON)
-		resp, err := http.DefaultClient.Do(req)
-		require.NoError(t, err)
-		data, err := io.ReadAll(resp.Body)
-		resp.Body.Close()
-		require.NoError(t, err)
-		assert.Equal(t, row.code, resp.StatusCode, "%s %s", row.method, row.path)
-		assert.Contains(t, string(data), row.message)
-	}
 }

@@ -130,28 +130,3 @@ func TestServerWithTokensAndTLSLetsInOnlyTheirBearers(t *testing.T) {
 	require.Equal(t, 200, get(leases, "other"))
 	require.Equal(t, 200, get("/healthz", ""))
 }
-
-func TestMetricsWithEveryFlag(t *testing.T) {
-	state := filepath.Join(t.TempDir(), "state.yaml")
-	for i := range 16 {
-		c := config{Options: serve.Options{Address: "127.0.0.1:0", History: 100, Elect: i&1 != 0}, debug: i&2 != 0}
-		if c.debug && i&4 != 0 {
-			c.clock = "2026-01-01T00:00:00Z"
-		}
-		if c.dump = state; i >= 8 {
-			c.load = state // which the server before has dumped
-		}
-		_, stop, url, done := start(t, c)
-		resp, err := http.Get(url + "/metrics")
-		require.NoError(t, err)
-		text, err := io.ReadAll(resp.Body)
-		resp.Body.Close()
-		require.NoError(t, err)
-		require.Equal(t, http.StatusOK, resp.StatusCode)
-		for _, resource := range []string{`coordination.k8s.io",resource="leases"} 0`, `coordination.k8s.io",resource="leasecandidates"} 0`, `",resource="endpoints"} 0`} {
-			require.Contains(t, string(text), `apiserver_resource_objects{group="`+resource+"\n")
-		}
-		stop()
-		require.NoError(t, <-done)
-	}
-}

@@ -2,11 +2,8 @@ package memory
 
 import (
 	"bufio"
-	"crypto/tls"
-	"encoding/json"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -84,17 +81,6 @@ func TestWorldsSeeNothingOfEachOther(t *testing.T) {
 	assert.Equal(t, 404, again.code("GET", leaseA, ""))
 }
 
-func TestElectionsGoOnInAFork(t *testing.T) {
-	d := startDebug(t)
-	fork := d.fork("")
-	client{t, fork.url}.offer("first", "1.37.0", "1.37.0")
-	events := client{t, fork.url}.events()
-	defer events.body.Close()
-	events.until("default/main: first is elected.")
-	_, _, text := d.do("GET", "/debug/elections.txt", "")
-	assert.NotContains(t, text, "first")
-}
-
 func TestResetTakesTheServerBackToItsStart(t *testing.T) {
 	dir := t.TempDir()
 	writeFile(t, filepath.Join(dir, "in.yaml"), someLeases)
@@ -126,26 +112,6 @@ func TestResetTakesTheServerBackToItsStart(t *testing.T) {
 	assert.Equal(t, 404, d.code("GET", leaseA, ""), "as often as is wanted")
 }
 
-func TestResetTakesAWorldToTheStateOfAnother(t *testing.T) {
-	d := startDebug(t)
-	d.must(201, "POST", leases, named("a"), nil)
-	base := d.fork(`{"name":"base"}`)
-	d.must(201, "POST", leases, named("b"), nil)
-	d.must(200, "POST", "/debug/reset", `{"to":"base"}`, nil)
-	assert.Equal(t, 200, d.code("GET", leaseA, ""))
-	assert.Equal(t, 404, d.code("GET", leases+"/b", ""))
-
-	base.must(201, "POST", leases, named("c"), nil)
-	watch := base.watch()
-	base.must(200, "POST", "/debug/reset", "", nil)
-	_, err := io.ReadAll(watch)
-	assert.NoError(t, err, "the watch ends cleanly")
-	assert.Equal(t, 200, base.code("GET", leaseA, ""), "a fork goes back to what it began with")
-	assert.Equal(t, 404, base.code("GET", leases+"/c", ""))
-	d.must(200, "POST", "/debug/reset", "", nil)
-	assert.Equal(t, 404, d.code("GET", leaseA, ""), "as does the world at the root")
-}
-
 func TestResetTakesAWorldToAFixture(t *testing.T) {
 	d := startDebug(t, func(c *config) { c.clock = start2026 })
 	d.must(201, "POST", leases, named("a"), nil)
@@ -161,75 +127,6 @@ func TestResetTakesAWorldToAFixture(t *testing.T) {
 	assert.Equal(t, 200, d.code("GET", leases+"/leader", ""), "all is as it was")
 	d.must(200, "POST", "/debug/reset", "", nil)
 	assert.Equal(t, 404, d.code("GET", leases+"/leader", ""))
-}
-
-func TestResetDoesNotWaitForAClientThatDoesNotRead(t *testing.T) {
-	d := startDebug(t)
-	conn, err := net.Dial("tcp", strings.TrimPrefix(d.url, "http://"))
-	require.NoError(t, err)
-	defer conn.Close()
-	require.NoError(t, conn.(*net.TCPConn).SetReadBuffer(4<<10))
-	fmt.Fprintf(conn, "GET %s?watch=true HTTP/1.1\r\nHost: test\r\n\r\n", leases)
-	_, err = conn.Read(make([]byte, 1)) // the watch is open
-	require.NoError(t, err)
-	d.must(201, "POST", leases, named("a"), nil)
-	for i := range 7 { // more than what sockets hold
-		body := fmt.Sprintf(`{"spec":{"holderIdentity":"%d%s"}}`, i, strings.Repeat("x", 900<<10))
-		code, _, text := d.do("PATCH", leaseA, body, "Content-Type", "application/merge-patch+json")
-		require.Equal(t, 200, code, "%s", text)
-	}
-	d.must(200, "POST", "/debug/reset", "", nil)
-	assert.Equal(t, 404, d.code("GET", leaseA, ""))
-}
-
-func TestWorldsAreServedWithTLSAndTokensToo(t *testing.T) {
-	dir := t.TempDir()
-	writeFile(t, filepath.Join(dir, "tokens"), "s3cret,alice,1\n")
-	d := startDebug(t, func(c *config) { c.SelfSigned, c.TokenFile = true, filepath.Join(dir, "tokens") })
-	transport := &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}, ForceAttemptHTTP2: true}
-	defer transport.CloseIdleConnections()
-	ask := func(method, url, body string) (int, string) {
-		req, err := http.NewRequestWithContext(t.Context(), method, url, strings.NewReader(body))
-		require.NoError(t, err)
-		req.Header.Set("Authorization", "Bearer s3cret")
-		req.Header.Set("Content-Type", "application/json")
-		resp, err := (&http.Client{Transport: transport}).Do(req)
-		if err != nil {
-			return 0, err.Error()
-		}
-		defer resp.Body.Close()
-		assert.Equal(t, 2, resp.ProtoMajor)
-		text, err := io.ReadAll(resp.Body)
-		require.NoError(t, err)
-		return resp.StatusCode, string(text)
-	}
-	code, text := ask("POST", d.url+"/debug/worlds", "{}")
-	require.Equal(t, 201, code, "%s", text)
-	var w worldView
-	require.NoError(t, json.Unmarshal([]byte(text), &w))
-	assert.Equal(t, d.url+"/debug/worlds/1", w.URL)
-	code, text = ask("POST", w.URL+leases, named("a"))
-	assert.Equal(t, 201, code, "%s", text)
-	code, text = ask("POST", w.URL+"/debug/faults", `{"verb":"get","first":1,"cut":"before"}`)
-	assert.Equal(t, 201, code, "%s", text)
-	code, text = ask("GET", w.URL+leaseA, "")
-	assert.Equal(t, 0, code, "%s", text)
-	code, _ = ask("GET", w.URL+leaseA, "")
-	assert.Equal(t, 200, code)
-	code, _ = ask("GET", d.url+leaseA, "")
-	assert.Equal(t, 404, code)
-}
-
-func TestWorldsAreBounded(t *testing.T) {
-	d := startDebug(t)
-	for range maxWorlds {
-		d.must(201, "POST", "/debug/worlds", "", nil)
-	}
-	code, _, text := d.do("POST", "/debug/worlds", "")
-	assert.Equal(t, 403, code)
-	assert.Contains(t, text, fmt.Sprintf("worlds: got %d, want %d at most: DELETE some", maxWorlds+1, maxWorlds))
-	d.must(204, "DELETE", "/debug/worlds/7", "", nil)
-	d.must(201, "POST", "/debug/worlds", "", nil)
 }
 
 func TestServerWithWorldsEndsThemAndDumpsItsOwn(t *testing.T) {
@@ -260,4 +157,47 @@ func TestServerWithWorldsEndsThemAndDumpsItsOwn(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, 1, strings.Count(string(data), "kind: Lease\n"))
 	assert.Contains(t, string(data), "name: mine")
+}
+
+func TestResetTakesAWorldToTheStateOfAnother(t *testing.T) {
+	d := startDebug(t)
+	d.must(201, "POST", leases, named("a"), nil)
+	base := d.fork(`{"name":"base"}`)
+	d.must(201, "POST", leases, named("b"), nil)
+	d.must(200, "POST", "/debug/reset", `{"to":"base"}`, nil)
+	assert.Equal(t, 200, d.code("GET", leaseA, ""))
+	assert.Equal(t, 404, d.code("GET", leases+"/b", ""))
+
+	base.must(201, "POST", leases, named("c"), nil)
+	watch := base.watch()
+	base.must(200, "POST", "/debug/reset", "", nil)
+	_, err := io.ReadAll(watch)
+	assert.NoError(t, err, "the watch ends cleanly")
+	assert.Equal(t, 200, base.code("GET", leaseA, ""), "a fork goes back to what it began with")
+	assert.Equal(t, 404, base.code("GET", leases+"/c", ""))
+	d.must(200, "POST", "/debug/reset", "", nil)
+	assert.Equal(t, 404, d.code("GET", leaseA, ""), "as does the world at the root")
+}
+
+func TestElectionsGoOnInAFork(t *testing.T) {
+	d := startDebug(t)
+	fork := d.fork("")
+	client{t, fork.url}.offer("first", "1.37.0", "1.37.0")
+	events := client{t, fork.url}.events()
+	defer events.body.Close()
+	events.until("default/main: first is elected.")
+	_, _, text := d.do("GET", "/debug/elections.txt", "")
+	assert.NotContains(t, text, "first")
+}
+
+func TestWorldsAreBounded(t *testing.T) {
+	d := startDebug(t)
+	for range maxWorlds {
+		d.must(201, "POST", "/debug/worlds", "", nil)
+	}
+	code, _, text := d.do("POST", "/debug/worlds", "")
+	assert.Equal(t, 403, code)
+	assert.Contains(t, text, fmt.Sprintf("worlds: got %d, want %d at most: DELETE some", maxWorlds+1, maxWorlds))
+	d.must(204, "DELETE", "/debug/worlds/7", "", nil)
+	d.must(201, "POST", "/debug/worlds", "", nil)
 }

@@ -18,26 +18,45 @@ import (
 
 // metrics are the numbers of a server, named as a kube-apiserver names them.
 type metrics struct {
-	requests  counters
-	durations series[durations]
-	etcd      series[durations]
-	failures  counters // of etcd
-	known     sync.Map // of served: all that were asked for and served
-	source    atomic.Pointer[Source]
-	start     time.Time
+	requests series[answerLabels, durations]
+	etcd     series[etcdLabels, durations]
+	failures series[etcdLabels, atomic.Int64] // of etcd
+	known    sync.Map                         // of served: all that were asked for and served
+	source   atomic.Pointer[Source]
+	start    time.Time
 }
 
 // served is a resource in one version. Labels name no others, so that clients cannot make up
 // series.
 type served struct{ group, version, resource string }
 
-func newMetrics() *metrics {
-	m := &metrics{start: time.Now()}
-	m.durations.labels = []string{"verb", "dry_run", "group", "version", "resource", "subresource", "scope", "component"}
-	m.requests.labels = append(slices.Clip(m.durations.labels), "code")
-	m.etcd.labels = []string{"operation", "group", "resource"}
-	m.failures.labels = m.etcd.labels
-	return m
+// requestLabels are the labels of a request.
+type requestLabels struct {
+	verb, dryRun string
+	served
+	subresource, scope string
+}
+
+func (l requestLabels) pairs() []string {
+	return []string{"verb", l.verb, "dry_run", l.dryRun, "group", l.group, "version", l.version, "resource", l.resource,
+		"subresource", l.subresource, "scope", l.scope, "component", "apiserver"}
+}
+
+// answerLabels are the labels of a request and its answer.
+type answerLabels struct {
+	requestLabels
+	code int
+}
+
+func (l answerLabels) pairs() []string {
+	return append(l.requestLabels.pairs(), "code", strconv.Itoa(l.code))
+}
+
+// etcdLabels are the labels of a request to etcd.
+type etcdLabels struct{ operation, group, resource string }
+
+func (l etcdLabels) pairs() []string {
+	return []string{"operation", l.operation, "group", l.group, "resource", l.resource}
 }
 
 // kinds returns the kinds that are served now: clients add and remove some.
@@ -70,24 +89,26 @@ func (m *metrics) serves(s served) bool {
 	return false
 }
 
-// request counts an answer (upstream: apiserver, endpoints/metrics, MonitorRequest).
+// request counts an answer (upstream: apiserver, endpoints/metrics, MonitorRequest). Labels that were counted before are
+// of something that was served then.
 func (m *metrics) request(e httpapi.LogEntry) {
-	a := e.Attributes
-	s := served{a.Group, a.Version, a.Resource}
-	subresource, scope := a.Subresource, scopeOf(a)
-	switch {
-	case !a.IsResource:
-		subresource = knownPath(a.Path)
-	case !m.serves(s) || subresource != "" && subresource != "status":
-		s, subresource, scope = served{}, "", ""
+	a := &e.Attributes
+	l := requestLabels{verbOf(&e), dryRunOf(e.Query), served{a.Group, a.Version, a.Resource}, a.Subresource, scopeOf(a)}
+	if !a.IsResource {
+		l.subresource = knownPath(a.Path)
 	}
-	key := keyOf(verbOf(e), dryRunOf(e.Query), s.group, s.version, s.resource, subresource, scope, "apiserver", strconv.Itoa(e.Code))
-	m.requests.of(key).Add(1)
-	m.durations.of(key[:strings.LastIndex(key, betweenLabels)]).observe(e.Duration)
+	counted := m.requests.find(answerLabels{l, e.Code})
+	if counted == nil {
+		if a.IsResource && (!m.serves(l.served) || l.subresource != "" && l.subresource != "status") {
+			l.served, l.subresource, l.scope = served{}, "", ""
+		}
+		counted = m.requests.of(answerLabels{l, e.Code})
+	}
+	counted.observe(e.Duration)
 }
 
 // verbOf returns the verb of a request as metrics write it (upstream: cleanVerb).
-func verbOf(e httpapi.LogEntry) string {
+func verbOf(e *httpapi.LogEntry) string {
 	switch e.Attributes.Verb {
 	case "get", "head":
 		return "GET"
@@ -109,7 +130,7 @@ func verbOf(e httpapi.LogEntry) string {
 }
 
 // scopeOf returns the scope of a request (upstream: CleanScope).
-func scopeOf(a httpapi.Attributes) string {
+func scopeOf(a *httpapi.Attributes) string {
 	switch {
 	case a.Name != "" || a.Verb == "create":
 		return "resource"
@@ -188,8 +209,10 @@ func (m *metrics) text(ctx context.Context, from Source) *metricText {
 }
 
 func (m *metrics) requestText(t *metricText) {
-	t.counters("apiserver_request_total", "Counter of apiserver requests broken out for each verb, dry run value, group, version, resource, scope, component, and HTTP response code.", &m.requests)
-	t.histograms("apiserver_request_duration_seconds", "Response latency distribution in seconds for each verb, dry run value, group, version, resource, subresource, scope and component.", &m.durations)
+	totals(t, "apiserver_request_total", "Counter of apiserver requests broken out for each verb, dry run value, group, version, resource, scope, component, and HTTP response code.", &m.requests)
+	var all series[requestLabels, durations]
+	m.requests.each(func(l answerLabels, d *durations) { all.of(l.requestLabels).add(d) })
+	histograms(t, "apiserver_request_duration_seconds", "Response latency distribution in seconds for each verb, dry run value, group, version, resource, subresource, scope and component.", &all)
 }
 
 func apiText(t *metricText, s httpapi.Stats) {
@@ -234,16 +257,12 @@ func (m *metrics) storeText(ctx context.Context, t *metricText, from Source) {
 	if from.Size == nil {
 		return
 	}
-	t.histograms("etcd_request_duration_seconds", "Etcd request latency in seconds for each operation and object type.", &m.etcd)
-	t.family("etcd_requests_total", "counter", "Etcd request counts for each operation and object type.")
-	m.etcd.each(func(d *durations, labels []string) {
-		var count int64
-		for i := range d.counts {
-			count += d.counts[i].Load()
-		}
-		t.sample("etcd_requests_total", float64(count), labels...)
+	histograms(t, "etcd_request_duration_seconds", "Etcd request latency in seconds for each operation and object type.", &m.etcd)
+	totals(t, "etcd_requests_total", "Etcd request counts for each operation and object type.", &m.etcd)
+	t.family("etcd_request_errors_total", "counter", "Etcd failed request counts for each operation and object type.")
+	m.failures.each(func(l etcdLabels, n *atomic.Int64) {
+		t.sample("etcd_request_errors_total", float64(n.Load()), l.pairs()...)
 	})
-	t.counters("etcd_request_errors_total", "Etcd failed request counts for each operation and object type.", &m.failures)
 }
 
 // Etcd counts a request to etcd: its operation, such as get or update, and its key without the
@@ -255,7 +274,7 @@ func (f *Front) Etcd(operation, key string, took time.Duration, err error) {
 			group, resource = info.Group, info.Plural
 		}
 	}
-	labels := keyOf(operation, group, resource)
+	labels := etcdLabels{operation, group, resource}
 	f.metrics.etcd.of(labels).observe(took)
 	if err != nil {
 		f.metrics.failures.of(labels).Add(1)

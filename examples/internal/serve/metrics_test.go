@@ -190,7 +190,7 @@ func TestOpenWatchesAndSlotsAreCounted(t *testing.T) {
 func TestMetricsAreGuarded(t *testing.T) {
 	st := store.New(store.Options{})
 	defer st.Close()
-	f := &Front{metrics: newMetrics()}
+	f := &Front{metrics: &metrics{start: time.Now()}}
 	api := httpapi.New(st, httpapi.Options{
 		Authenticate: httpapi.BearerTokens(map[string]httpapi.User{"s3cret": {Name: "alice"}}),
 		Authorize:    func(a httpapi.Attributes) (bool, string) { return a.Path != "/metrics", "" },

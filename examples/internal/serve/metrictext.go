@@ -3,6 +3,7 @@ package serve
 import (
 	"bytes"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -49,62 +50,53 @@ func (t *metricText) single(name, kind, help string, value float64) {
 	t.sample(name, value)
 }
 
-// series are the numbers of one metric by the values of its labels.
-type series[N any] struct {
-	labels []string
-	mu     sync.RWMutex  // guards by
-	by     map[string]*N // by keyOf
+// labels are the values of the labels of a sample.
+type labels interface {
+	comparable
+	// pairs returns names and values in turn.
+	pairs() []string
 }
 
-const betweenLabels = "\x00"
+// series are the numbers of one metric by the values of its labels.
+type series[L labels, N any] struct {
+	mu sync.RWMutex // guards by
+	by map[L]*N
+}
 
-// keyOf returns the key for the values of the labels.
-func keyOf(values ...string) string { return strings.Join(values, betweenLabels) }
-
-// of returns the number for a key.
-func (s *series[N]) of(key string) *N {
+// find returns the number for the labels, or nil.
+func (s *series[L, N]) find(l L) *N {
 	s.mu.RLock()
-	n := s.by[key]
-	s.mu.RUnlock()
-	if n != nil {
+	defer s.mu.RUnlock()
+	return s.by[l]
+}
+
+// of returns the number for the labels, which it may add.
+func (s *series[L, N]) of(l L) *N {
+	if n := s.find(l); n != nil {
 		return n
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if n = s.by[key]; n == nil {
+	n := s.by[l]
+	if n == nil {
 		if s.by == nil {
-			s.by = map[string]*N{}
+			s.by = map[L]*N{}
 		}
 		n = new(N)
-		s.by[key] = n
+		s.by[l] = n
 	}
 	return n
 }
 
-// each calls visit for each number with its labels, in order.
-func (s *series[N]) each(visit func(n *N, labels []string)) {
+// each calls visit for each number with its labels, in the order of their values.
+func (s *series[L, N]) each(visit func(l L, n *N)) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
-	keys := make([]string, 0, len(s.by))
-	for key := range s.by {
-		keys = append(keys, key)
+	all := slices.Collect(maps.Keys(s.by))
+	slices.SortFunc(all, func(a, b L) int { return slices.Compare(a.pairs(), b.pairs()) })
+	for _, l := range all {
+		visit(l, s.by[l])
 	}
-	slices.Sort(keys)
-	for _, key := range keys {
-		var labels []string
-		for i, value := range strings.Split(key, betweenLabels) {
-			labels = append(labels, s.labels[i], value)
-		}
-		visit(s.by[key], labels)
-	}
-}
-
-// counters is a counter by labels.
-type counters = series[atomic.Int64]
-
-func (t *metricText) counters(name, help string, s *counters) {
-	t.family(name, "counter", help)
-	s.each(func(n *atomic.Int64, labels []string) { t.sample(name, float64(n.Load()), labels...) })
 }
 
 // buckets are the upper bounds of durations in seconds (upstream: apiserver,
@@ -123,9 +115,29 @@ func (d *durations) observe(took time.Duration) {
 	d.sum.Add(int64(took))
 }
 
-func (t *metricText) histograms(name, help string, s *series[durations]) {
+func (d *durations) add(other *durations) {
+	for i := range d.counts {
+		d.counts[i].Add(other.counts[i].Load())
+	}
+	d.sum.Add(other.sum.Load())
+}
+
+func (d *durations) count() (all int64) {
+	for i := range d.counts {
+		all += d.counts[i].Load()
+	}
+	return all
+}
+
+// totals writes a counter of what the durations are of.
+func totals[L labels](t *metricText, name, help string, s *series[L, durations]) {
+	t.family(name, "counter", help)
+	s.each(func(l L, d *durations) { t.sample(name, float64(d.count()), l.pairs()...) })
+}
+
+func histograms[L labels](t *metricText, name, help string, s *series[L, durations]) {
 	t.family(name, "histogram", help)
-	s.each(func(d *durations, labels []string) {
+	s.each(func(l L, d *durations) {
 		var count int64
 		for i := range d.counts {
 			count += d.counts[i].Load()
@@ -133,9 +145,9 @@ func (t *metricText) histograms(name, help string, s *series[durations]) {
 			if i < len(buckets) {
 				bound = strconv.FormatFloat(buckets[i], 'g', -1, 64)
 			}
-			t.sample(name+"_bucket", float64(count), append(slices.Clip(labels), "le", bound)...)
+			t.sample(name+"_bucket", float64(count), append(l.pairs(), "le", bound)...)
 		}
-		t.sample(name+"_sum", time.Duration(d.sum.Load()).Seconds(), labels...)
-		t.sample(name+"_count", float64(count), labels...)
+		t.sample(name+"_sum", time.Duration(d.sum.Load()).Seconds(), l.pairs()...)
+		t.sample(name+"_count", float64(count), l.pairs()...)
 	})
 }

@@ -75,7 +75,7 @@ func (o Options) Open() (f *Front, err error) {
 	if o.History < 1 {
 		return nil, fmt.Errorf("-history %d: must be at least 1", o.History)
 	}
-	f = &Front{Options: o, metrics: newMetrics()}
+	f = &Front{Options: o, metrics: &metrics{start: time.Now()}}
 	if f.authenticate, err = o.openAuthenticator(); err != nil {
 		return nil, err
 	}

@@ -2,14 +2,12 @@ package timeline
 
 import (
 	"fmt"
-	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/kubecoord/kubecoord/candidate"
-	"github.com/kubecoord/kubecoord/store"
 )
 
 func TestRenewalsTakeNoMemory(t *testing.T) {
@@ -74,25 +72,4 @@ func TestLongTextsAreCut(t *testing.T) {
 		w.renew()
 		assert.False(t, w.rec.Timeline().Leases[0].Spans[0].TakenUp.IsZero())
 	})
-}
-
-func TestRecorderMayBeUsedFromManyGoroutines(t *testing.T) {
-	st := store.New(store.Options{})
-	rec := NewRecorder(st)
-	ended := make(chan error)
-	go func() { ended <- rec.Run(t.Context()) }()
-	var wg sync.WaitGroup
-	for i := range 4 {
-		wg.Go(func() {
-			for j := range 200 {
-				rec.Log(event(candidate.Failed, "ns", fmt.Sprint(i*j%7), "a"))
-				tl := rec.Timeline()
-				assert.NotEmpty(t, tl.Leases)
-				_ = rec.Changed()
-			}
-		})
-	}
-	wg.Wait()
-	st.Close()
-	assert.ErrorIs(t, <-ended, store.ErrClosed)
 }

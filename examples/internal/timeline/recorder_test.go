@@ -17,19 +17,6 @@ import (
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
-func TestRunEndsWithItsContext(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		st := store.New(store.Options{})
-		defer st.Close()
-		ctx, cancel := context.WithCancel(context.Background())
-		ended := make(chan error)
-		go func() { ended <- NewRecorder(st).Run(ctx) }()
-		synctest.Wait()
-		cancel()
-		assert.ErrorIs(t, <-ended, context.Canceled)
-	})
-}
-
 func TestTermsAreRecordedFromElectionToEnd(t *testing.T) {
 	release := func(w *world) {
 		w.set(func(s *lease.LeaseSpec) { s.HolderIdentity, s.Strategy, s.PreferredHolder = new(""), nil, nil })
@@ -222,26 +209,6 @@ func TestEventsOfACoordinatorBecomeMarks(t *testing.T) {
 	})
 }
 
-func TestCandidateMadeAnewIsThereAllTheTime(t *testing.T) {
-	in(t, func(w *world) {
-		w.offer("a", "1.0.0")
-		w.rec.mu.Lock() // both watches stand still
-		_, err := w.candidates.Delete(t.Context(), "ns", "a", store.DeleteOptions{})
-		require.NoError(t, err)
-		c, err := w.candidates.Create(t.Context(), &candidate.LeaseCandidate{
-			ObjectMeta: meta.ObjectMeta{Namespace: "ns", Name: "a"},
-			Spec: candidate.LeaseCandidateSpec{
-				LeaseName: "main", BinaryVersion: "2.0.0", EmulationVersion: "2.0.0", Strategy: lease.OldestEmulationVersion,
-			},
-		}, store.CreateOptions{})
-		require.NoError(t, err)
-		w.rec.seeCandidate(c) // as Log does
-		w.rec.mu.Unlock()
-		w.pass(1)
-		assert.Equal(t, []string{"0+0 a is a candidate: 1.0.0 as 1.0.0", "0+0 a changes its offer: 2.0.0 as 2.0.0", "0+1  nobody leads"}, w.story())
-	})
-}
-
 func TestNewsThatComeLateAreOld(t *testing.T) {
 	in(t, func(w *world) {
 		w.rec.mu.Lock() // both watches stand still
@@ -287,29 +254,6 @@ func TestEveryEventHasAMark(t *testing.T) {
 			assert.Equal(t, m.Type == candidate.Failed, m.Text == errTest.Error())
 		}
 		assert.Equal(t, types, got)
-	})
-}
-
-func TestChangesAreTold(t *testing.T) {
-	in(t, func(w *world) {
-		for _, row := range []struct {
-			name string
-			do   func()
-		}{
-			{"a candidate", func() { w.offer("a", "1.0.0") }},
-			{"an election", func() { w.elect("a") }},
-			{"a renewal", func() { w.pass(1); w.renew() }},
-			{"an event", func() { w.rec.Log(event(candidate.Pinged, "ns", "main", "a")) }},
-			{"a release", func() { w.set(func(s *lease.LeaseSpec) { s.HolderIdentity = nil }) }},
-		} {
-			changed := w.rec.Changed()
-			row.do()
-			select {
-			case <-changed:
-			default:
-				assert.Fail(t, row.name)
-			}
-		}
 	})
 }
 

@@ -12,8 +12,8 @@ import (
 	"k8s.io/apiserver/pkg/util/webhook"
 
 	"github.com/kubecoord/kubecoord/httpapi"
-	"github.com/kubecoord/kubecoord/internal/kinds"
 	"github.com/kubecoord/kubecoord/store"
+	"github.com/kubecoord/kubecoord/store/kind"
 	"github.com/kubecoord/kubecoord/store/kube"
 	"github.com/kubecoord/kubecoord/store/kube/internal/webhooks"
 	"github.com/kubecoord/kubecoord/watch"
@@ -236,14 +236,14 @@ func (c *controller) establish(crd *apiextensionsv1.CustomResourceDefinition, er
 
 // serve makes the API serve the kind of a definition, in place of the one before.
 func (c *controller) serve(ctx context.Context, d *definition) error {
-	if kinds.BuiltInGroup(c.api.Kinds(), d.crd.Spec.Group) {
+	if kind.BuiltInGroup(c.api.Kinds(), d.crd.Spec.Group) {
 		return nil
 	}
 	err := c.serveNewest(ctx, d)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if d.kind != nil {
-		c.st.Registry().SetTerminating(kinds.Of(d.kind), apihelpers.IsCRDConditionTrue(d.crd, apiextensionsv1.Terminating))
+		c.setTerminating(d.kind, apihelpers.IsCRDConditionTrue(d.crd, apiextensionsv1.Terminating))
 	}
 	return err
 }
@@ -293,7 +293,7 @@ func (c *controller) servedBefore(k *definedKind) *definedKind {
 		if of, ok := other.(*definedKind); ok {
 			return of
 		}
-		return &definedKind{Kind: kinds.Of(other)}
+		return &definedKind{Kind: other.Untyped()}
 	}
 	return nil
 }
@@ -307,7 +307,7 @@ func (c *controller) stop(ctx context.Context, d *definition, over bool) {
 		return
 	}
 	_ = c.api.RemoveKinds(ctx, httpapi.RemoveOptions{}, d.kind) // it may be removed already
-	c.st.Registry().SetTerminating(kinds.Of(d.kind), false)
+	c.setTerminating(d.kind, false)
 	d.kind, d.of = nil, nil
 }
 
@@ -316,4 +316,11 @@ func (c *controller) kindOf(d *definition) *definedKind {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return d.kind
+}
+
+// setTerminating says whether objects of a kind may be created. A kind that the store does not have is left alone.
+func (c *controller) setTerminating(k kind.Kind, terminating bool) {
+	if objects, err := c.st.Objects(k); err == nil {
+		objects.SetTerminating(terminating)
+	}
 }

@@ -19,7 +19,6 @@ import (
 	"k8s.io/apiserver/pkg/cel/environment"
 	"k8s.io/kube-openapi/pkg/validation/spec"
 
-	"github.com/kubecoord/kubecoord/internal/codec"
 	"github.com/kubecoord/kubecoord/store"
 	"github.com/kubecoord/kubecoord/store/field"
 	"github.com/kubecoord/kubecoord/store/kind"
@@ -95,8 +94,8 @@ func definitionDescriptor() (kind.Descriptor[meta.Object], error) {
 }
 
 // unions are the types of schemas that write one of several members as their JSON.
-func unions() map[reflect.Type]*codec.Custom {
-	return map[reflect.Type]*codec.Custom{
+func unions() map[reflect.Type]*kind.Custom {
+	return map[reflect.Type]*kind.Custom{
 		reflect.TypeFor[apiextensionsv1.JSON]():                         union((*apiextensionsv1.JSON).DeepCopy),
 		reflect.TypeFor[apiextensionsv1.JSONSchemaPropsOrBool]():        union((*apiextensionsv1.JSONSchemaPropsOrBool).DeepCopy),
 		reflect.TypeFor[apiextensionsv1.JSONSchemaPropsOrArray]():       union((*apiextensionsv1.JSONSchemaPropsOrArray).DeepCopy),
@@ -104,9 +103,9 @@ func unions() map[reflect.Type]*codec.Custom {
 	}
 }
 
-func union[T any](deepCopy func(*T) *T) *codec.Custom {
-	return codec.NewCustom(codec.CustomFuncs[T]{
-		Kind: codec.Untyped, Copy: func(v *T) T { return *deepCopy(v) },
+func union[T any](deepCopy func(*T) *T) *kind.Custom {
+	return kind.NewCustom(kind.CustomFuncs[T]{
+		Shape: kind.Untyped, Copy: func(v *T) T { return *deepCopy(v) },
 		Equal: func(v, w *T) bool { return equality.Semantic.DeepEqual(v, w) },
 	})
 }

@@ -9,10 +9,8 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/kubecoord/kubecoord/internal/caller"
-	"github.com/kubecoord/kubecoord/internal/kinds"
-	"github.com/kubecoord/kubecoord/internal/registry"
 	"github.com/kubecoord/kubecoord/store"
+	"github.com/kubecoord/kubecoord/store/admission"
 	"github.com/kubecoord/kubecoord/store/clock"
 	"github.com/kubecoord/kubecoord/store/meta"
 )
@@ -130,11 +128,11 @@ func (c *controller) deleteObjects(ctx context.Context, k *definedKind) (reason,
 		return "", "", nil // the API has never served it
 	}
 	reason, text = "InstanceDeletionFailed", "could not issue all deletes: "
-	r, err := c.st.Registry().Find(kinds.Of(k))
+	objects, err := c.st.Objects(k)
 	if err != nil {
 		return "", "", errReplaced
 	}
-	_, err = r.DeleteCollection(caller.WithServer(ctx), registry.Request{}, registry.ListOptions{}, kinds.DeleteOptions{})
+	err = objects.DeleteCollection(admission.Below(ctx), "", store.DeleteOptions{})
 	if errors.Is(err, meta.ReasonTooManyRequests) {
 		return "", "", errReplaced
 	}
@@ -145,20 +143,15 @@ func (c *controller) deleteObjects(ctx context.Context, k *definedKind) (reason,
 	clk := c.st.Clock()
 	waiting, cancel := clock.WithDeadline(ctx, clk, clk.Now().Add(deletionWait), context.DeadlineExceeded)
 	defer cancel()
-	w, err := r.Watch(waiting, registry.ListOptions{})
-	if err != nil {
-		return "", "", errReplaced
-	}
-	defer w.Close()
-	for r.Len() > 0 {
-		_, err := w.Next(waiting)
-		switch {
-		case err == nil, r.Len() == 0:
+	for _, err := range c.st.Changes(waiting) { // the first element comes at once
+		switch _, replaced := c.st.Objects(k); {
+		case objects.Len() == 0:
+			return "", "", nil
 		case waiting.Err() != nil:
 			return reason, text, context.DeadlineExceeded
-		default:
+		case err != nil || replaced != nil:
 			return "", "", errReplaced
 		}
 	}
-	return "", "", nil
+	return "", "", errReplaced
 }

@@ -15,8 +15,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubecoord/kubecoord/httpapi"
-	"github.com/kubecoord/kubecoord/internal/kinds"
-	"github.com/kubecoord/kubecoord/internal/registry"
 	"github.com/kubecoord/kubecoord/store"
 	"github.com/kubecoord/kubecoord/store/kind"
 	"github.com/kubecoord/kubecoord/store/meta"
@@ -26,9 +24,8 @@ import (
 // installed in any number of APIs at once. It is safe for concurrent use.
 type Established struct {
 	kind *definedKind
-	// stored is shared by all stores, but for its metadata and the times in its status.
-	stored meta.Object
-	size   int
+	// template is shared by all stores, but for its metadata and the times in its status.
+	template *store.Template
 }
 
 // Establish returns crd with the defaults, the accepted names and the conditions that a server sets. It does not change crd.
@@ -53,21 +50,17 @@ func Establish(crd *apiextensionsv1.CustomResourceDefinition, manager string) (*
 	}
 	addStoredVersion(stored)
 	setEstablished(stored, time.Time{})
-	scratch := store.New(store.Options{}).Registry()
-	defer scratch.Close()
-	r, err := scratch.ForRestore(kinds.Of(definitions()))
+	t, err := store.NewTemplate(definitions(), o, store.TemplateOptions{FieldManager: manager, Valid: true})
 	if err != nil {
 		return nil, err
 	}
-	restored, err := r.PrepareValid(o, registry.Request{FieldManager: manager})
+	managers, err := managersOf(t.Object().GetObjectMeta().ManagedFields, stored)
 	if err != nil {
 		return nil, err
 	}
-	e := &Established{kind: k, stored: restored.Object(), size: restored.Size()}
+	e := &Established{kind: k, template: t.With(func(o meta.Object) { o.GetObjectMeta().ManagedFields = managers })}
 	runtime.AddCleanup(e, (*madeKinds).dropInstalled, made())
-	m := e.stored.GetObjectMeta()
-	m.ManagedFields, err = managersOf(m.ManagedFields, stored)
-	return e, err
+	return e, nil
 }
 
 // setEstablished sets the conditions of a definition whose names are accepted and whose kind is served.
@@ -155,41 +148,37 @@ func Install(ctx context.Context, api *httpapi.API, all ...*Established) ([]*api
 	if err := checkNames(add); err != nil {
 		return nil, fmt.Errorf("crd: %w", err)
 	}
-	st := api.Store().Registry()
-	r, err := st.ForRestore(kinds.Of(definitions()))
-	if err != nil {
-		return nil, err
-	}
 	now := api.Store().Clock().Now()
-	var objects []*registry.Restored
+	var templates []*store.Template
 	for _, e := range all {
-		objects = append(objects, r.RestoreAgain(e.at(now), e.size))
+		templates = append(templates, e.at(now))
 	}
 	if err := api.AddKinds(ctx, serve...); err != nil {
 		return nil, err
 	}
-	made().install(objects, all)
-	if err := st.Restore(objects, 0); err != nil {
+	stored, err := api.Store().Put(ctx, templates...)
+	if err != nil {
 		_ = api.RemoveKinds(ctx, httpapi.RemoveOptions{}, serve...)
 		return nil, err
 	}
 	var out []*apiextensionsv1.CustomResourceDefinition
-	for i := range all {
-		out = append(out, installed(objects[i].Object()))
+	for _, o := range stored {
+		out = append(out, installed(o))
 	}
 	return out, nil
 }
 
-// at returns the stored object with metadata of its own, and with the times of its conditions.
-func (e *Established) at(now time.Time) meta.Object {
-	o := kinds.Of(definitions()).Type().CopyStruct(e.stored).(meta.Object)
-	crd := definitionOf(o)
-	crd.Labels, crd.Annotations = maps.Clone(crd.Labels), maps.Clone(crd.Annotations)
-	crd.Status.Conditions = slices.Clone(crd.Status.Conditions)
-	for i := range crd.Status.Conditions {
-		crd.Status.Conditions[i].LastTransitionTime = metav1.NewTime(now).Rfc3339Copy()
-	}
-	return o
+// at returns the definition with metadata of its own, and with the times of its conditions.
+func (e *Established) at(now time.Time) *store.Template {
+	return e.template.With(func(o meta.Object) {
+		made().install(o.GetObjectMeta().UID, e) // before the controller sees it
+		crd := definitionOf(o)
+		crd.Labels, crd.Annotations = maps.Clone(crd.Labels), maps.Clone(crd.Annotations)
+		crd.Status.Conditions = slices.Clone(crd.Status.Conditions)
+		for i := range crd.Status.Conditions {
+			crd.Status.Conditions[i].LastTransitionTime = metav1.NewTime(now).Rfc3339Copy()
+		}
+	})
 }
 
 // installed returns a stored definition for a caller, which shares no more than the schemas with it.
@@ -200,16 +189,14 @@ func installed(o meta.Object) *apiextensionsv1.CustomResourceDefinition {
 	return &crd
 }
 
-// install remembers which definitions were installed in a store.
-func (m *madeKinds) install(objects []*registry.Restored, all []*Established) {
+// install remembers that a definition was installed in a store, by its uid.
+func (m *madeKinds) install(uid meta.UID, e *Established) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.installed == nil || len(m.installed) >= maxInstalled {
 		m.installed = map[meta.UID]weak.Pointer[Established]{}
 	}
-	for i, o := range objects {
-		m.installed[o.Object().GetObjectMeta().UID] = weak.Make(all[i])
-	}
+	m.installed[uid] = weak.Make(e)
 }
 
 // dropInstalled forgets the definitions that were installed from an Established that is gone.

@@ -1,16 +1,12 @@
 package crd_test
 
 import (
-	"fmt"
-	"strings"
 	"testing"
 	"testing/synctest"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/kubecoord/kubecoord/internal/kinds"
 	"github.com/kubecoord/kubecoord/store"
 )
 
@@ -116,32 +112,6 @@ func TestDefaultsThatCameLaterAreStoredByTheNextWrite(t *testing.T) {
 		assert.Equal(t, map[string]any{"a": "x", "later": "yes"}, doc["spec"])
 		assert.Equal(t, second, version(nothing()))
 	})
-}
-
-// TestRowOfATableReadsTheObjectOnce counts what the cells of a row allocate: its metadata is not read for each of them.
-func TestRowOfATableReadsTheObjectOnce(t *testing.T) {
-	const labels, columns = 500, 40
-	var cols strings.Builder
-	for i := range columns {
-		fmt.Fprintf(&cols, "{name: c%d, type: %s, jsonPath: .spec.a},", i, []string{"string", "date"}[i%2])
-	}
-	o := &store.Unstructured{Content: map[string]any{"spec": map[string]any{"a": "x"}}}
-	o.Name, o.Labels = "t", map[string]string{}
-	for i := range labels {
-		o.Labels[fmt.Sprint("label-", i)] = "v"
-	}
-	text := strings.Replace(definition(`{type: object, properties: {a: {type: string}}}`), "storage: true,", "storage: true, additionalPrinterColumns: ["+cols.String()+"],", 1)
-	k := kinds.Of(parse(t, text)[0])
-	cells := func() []any {
-		row, err := k.Cells(t.Context(), o, 0, time.Time{})
-		require.NoError(t, err)
-		return row
-	}
-	row := cells()
-	require.Len(t, row, 1+columns)
-	assert.Equal(t, []any{"t", "x", "<invalid>"}, row[:3])
-	allocations := testing.AllocsPerRun(10, func() { cells() })
-	assert.Less(t, allocations, 10.0*labels)
 }
 
 // A warning names the newest version that is served and not deprecated, if it is newer (upstream: apiserver/customresource_handler.go).

@@ -13,7 +13,6 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
 	"github.com/kubecoord/kubecoord/httpapi"
-	"github.com/kubecoord/kubecoord/internal/kinds"
 	"github.com/kubecoord/kubecoord/store"
 	"github.com/kubecoord/kubecoord/store/kube/crd"
 )
@@ -84,9 +83,9 @@ func TestAKindLivesAsLongAsAnAPIServesIt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := serve(t, crd.Definitions())
 		require.NoError(t, s.api.Load(t.Context(), textOf(widgets)))
-		served := kinds.Of(s.api.Kinds()[len(s.api.Kinds())-1])
+		served := s.api.Kinds()[len(s.api.Kinds())-1].Untyped()
 		runtime.GC()
-		again := kinds.Of(parse(t, widgets)[0])
+		again := parse(t, widgets)[0].Untyped()
 		assert.Same(t, served, again)
 	})
 }

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"maps"
-	"reflect"
 	"slices"
 	"sync"
 
@@ -18,7 +17,6 @@ import (
 	celconfig "k8s.io/apiserver/pkg/apis/cel"
 	"k8s.io/apiserver/pkg/cel/common"
 
-	"github.com/kubecoord/kubecoord/internal/codec"
 	"github.com/kubecoord/kubecoord/store"
 	"github.com/kubecoord/kubecoord/store/field"
 	"github.com/kubecoord/kubecoord/store/meta"
@@ -142,16 +140,12 @@ func (v *crVersion) document(o meta.Object) map[string]any {
 	return doc
 }
 
-// metadataType is compiled once per process.
-var metadataType = sync.OnceValue(func() *codec.Type { return codec.MustCompile(reflect.TypeFor[meta.ObjectMeta](), "v1") })
-
 // document returns the tree of an object without its managedFields, which no rule may read.
 func document(u *store.Unstructured) map[string]any {
-	doc := make(map[string]any, len(u.Content)+3)
+	own := &store.Unstructured{ObjectMeta: u.ObjectMeta}
+	own.ManagedFields = nil
+	doc := own.Tree()
 	maps.Copy(doc, u.Content)
-	m := u.ObjectMeta
-	m.ManagedFields = nil
-	doc["metadata"] = metadataType().ToUnstructured(&m)
 	return doc
 }
 

@@ -19,7 +19,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/kubecoord/kubecoord/httpapi"
-	"github.com/kubecoord/kubecoord/internal/kinds"
 	"github.com/kubecoord/kubecoord/store"
 	"github.com/kubecoord/kubecoord/store/clock"
 )
@@ -171,7 +170,7 @@ func TestInvalidObjectsAreNotConverted(t *testing.T) {
 // Lists and watches share the result of a conversion, which a writer must not change.
 func TestConvertedObjectsShareNoMemory(t *testing.T) {
 	var broken atomic.Bool
-	k := kinds.Of(parse(t, withWebhook(renamer(t, &broken)))[0])
+	k := parse(t, withWebhook(renamer(t, &broken)))[0]
 	o := &store.Unstructured{Content: map[string]any{"spec": map[string]any{"size": int64(5)}}}
 	o.Name, o.Labels = "t", map[string]string{"a": "b"}
 	converted := func() *store.Unstructured {
@@ -339,7 +338,7 @@ func TestAForkKeepsTheKindOfAWebhook(t *testing.T) {
 		of := func(api *httpapi.API) any {
 			for _, k := range api.Kinds() {
 				if k.Info().Plural == "things" {
-					return kinds.Of(k)
+					return k.Untyped()
 				}
 			}
 			return nil

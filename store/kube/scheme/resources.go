@@ -5,7 +5,6 @@ import (
 
 	"k8s.io/apimachinery/pkg/runtime"
 
-	"github.com/kubecoord/kubecoord/internal/validate"
 	"github.com/kubecoord/kubecoord/store/kind"
 	"github.com/kubecoord/kubecoord/store/meta"
 )
@@ -65,9 +64,9 @@ func coreResources() []served {
 	const v = "v1"
 	return []served{
 		{version: v, kind: "ConfigMap", plural: "configmaps", short: []string{"cm"}, metadataAgain: true},
-		{version: v, kind: "Event", plural: "events", short: []string{"ev"}, creates: true, name: validate.NameIsPathSegment, fields: eventFields()},
+		{version: v, kind: "Event", plural: "events", short: []string{"ev"}, creates: true, name: kind.PathSegmentName, fields: eventFields()},
 		{version: v, kind: "LimitRange", plural: "limitranges", short: []string{"limits"}, creates: true},
-		{version: v, kind: "Namespace", plural: "namespaces", short: []string{"ns"}, cluster: true, status: true, name: validate.NameIsDNSLabel,
+		{version: v, kind: "Namespace", plural: "namespaces", short: []string{"ns"}, cluster: true, status: true, name: kind.DNSLabelName,
 			verbs:  []string{"create", "delete", "get", "list", "patch", "update", "watch"},
 			fields: fields("status.phase"), create: onCreate(createNamespace), update: onUpdate(updateNamespace),
 			holds: hasFinalizers, terminate: on(terminateNamespace), subresources: namespaceSubresources},
@@ -86,7 +85,7 @@ func coreResources() []served {
 		{version: v, kind: "ResourceQuota", plural: "resourcequotas", short: []string{"quota"}, status: true},
 		{version: v, kind: "Secret", plural: "secrets", fields: fields("type"), update: onUpdate(updateSecret)},
 		{version: v, kind: "Service", plural: "services", short: []string{"svc"}, categories: all(), status: true, creates: true,
-			prefix: "services/specs", name: validate.NameIsDNSLabel, fields: fields("spec.clusterIP", "spec.type"), create: onCreate(createService), update: onUpdate(updateService)},
+			prefix: "services/specs", name: kind.DNSLabelName, fields: fields("spec.clusterIP", "spec.type"), create: onCreate(createService), update: onUpdate(updateService)},
 		serviceAccount(),
 	}
 }
@@ -121,7 +120,7 @@ func groupResources() []served {
 			counts: []string{"spec", annotations}, statusUpdate: onUpdate(deploymentStatus), statusResets: []string{"metadata.labels"}, subresources: scale},
 		{group: "apps", version: v, kind: "ReplicaSet", plural: "replicasets", short: []string{"rs"}, categories: all(), status: true, counts: spec(), subresources: scale},
 		{group: "apps", version: v, kind: "StatefulSet", plural: "statefulsets", short: []string{"sts"}, categories: all(), status: true, counts: spec(),
-			name: validate.NameIsDNSLabel, subresources: scale},
+			name: kind.DNSLabelName, subresources: scale},
 
 		{group: "autoscaling", version: "v2", also: []string{"v1"}, kind: "HorizontalPodAutoscaler", plural: "horizontalpodautoscalers", short: []string{"hpa"}, categories: all(), status: true},
 
@@ -148,12 +147,12 @@ func groupResources() []served {
 
 		{group: "node.k8s.io", version: v, kind: "RuntimeClass", plural: "runtimeclasses", cluster: true, creates: true, needsVersion: true},
 
-		{group: "policy", version: v, kind: "PodDisruptionBudget", plural: "poddisruptionbudgets", short: []string{"pdb"}, status: true, needsVersion: true, name: validate.NameIsPathSegment, counts: spec()},
+		{group: "policy", version: v, kind: "PodDisruptionBudget", plural: "poddisruptionbudgets", short: []string{"pdb"}, status: true, needsVersion: true, name: kind.PathSegmentName, counts: spec()},
 
-		{group: rbac, version: v, kind: "ClusterRole", plural: "clusterroles", cluster: true, creates: true, name: validate.NameIsPathSegment},
-		{group: rbac, version: v, kind: "ClusterRoleBinding", plural: "clusterrolebindings", cluster: true, creates: true, name: validate.NameIsPathSegment},
-		{group: rbac, version: v, kind: "Role", plural: "roles", creates: true, name: validate.NameIsPathSegment},
-		{group: rbac, version: v, kind: "RoleBinding", plural: "rolebindings", creates: true, name: validate.NameIsPathSegment},
+		{group: rbac, version: v, kind: "ClusterRole", plural: "clusterroles", cluster: true, creates: true, name: kind.PathSegmentName},
+		{group: rbac, version: v, kind: "ClusterRoleBinding", plural: "clusterrolebindings", cluster: true, creates: true, name: kind.PathSegmentName},
+		{group: rbac, version: v, kind: "Role", plural: "roles", creates: true, name: kind.PathSegmentName},
+		{group: rbac, version: v, kind: "RoleBinding", plural: "rolebindings", creates: true, name: kind.PathSegmentName},
 
 		{group: res, version: v, kind: "DeviceClass", plural: "deviceclasses", cluster: true, counts: spec()},
 		{group: res, version: v, kind: "ResourceClaim", plural: "resourceclaims", status: true, ownStatus: true},

@@ -13,7 +13,6 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"github.com/kubecoord/kubecoord/internal/codec"
 	"github.com/kubecoord/kubecoord/store"
 	"github.com/kubecoord/kubecoord/store/kind"
 	"github.com/kubecoord/kubecoord/store/kube/internal/boxes"
@@ -101,7 +100,7 @@ func aliasIn(group string, made func() (kind.Kind, error)) func() (kind.Kind, er
 type builder struct {
 	mu       sync.Mutex // guards schemas
 	schemas  schemas
-	library  *codec.Library
+	library  *kind.Library
 	defaults *defaults.Defaulter
 }
 

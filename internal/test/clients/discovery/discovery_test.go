@@ -1,14 +1,12 @@
 package discovery
 
 import (
-	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/util/version"
 	"k8s.io/client-go/discovery"
 
 	"github.com/kubecoord/kubecoord/internal/test/clients/internal/testapi"
@@ -69,44 +67,5 @@ func TestDiscoveryListsAllGroupsAndResources(t *testing.T) {
 		endpoints := served[schema.GroupVersionResource{Version: "v1", Resource: "endpoints"}]
 		assert.Equal(t, []string{"ep"}, endpoints.ShortNames)
 		assert.Equal(t, "endpoints", endpoints.SingularName)
-	})
-}
-
-func TestAggregatedDiscoveryTakesTwoRequests(t *testing.T) {
-	api := testapi.New(t, store.Options{})
-	_, _, err := api.Discovery(t).ServerGroupsAndResourcesWithContext(t.Context())
-	require.NoError(t, err)
-	var paths []string
-	for _, r := range api.Link.Requests() {
-		paths = append(paths, r.Path)
-		assert.Equal(t, "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList", r.AnswerType)
-	}
-	slices.Sort(paths)
-	assert.Equal(t, []string{"/api", "/apis"}, paths)
-}
-
-func TestPreferredResourcesListEachResourceInOneVersion(t *testing.T) {
-	eachProtocol(t, func(t *testing.T, _ *testapi.API, c *discovery.DiscoveryClient) {
-		lists, err := c.ServerPreferredNamespacedResourcesWithContext(t.Context())
-		require.NoError(t, err)
-		got, err := discovery.GroupVersionResources(lists)
-		require.NoError(t, err)
-		assert.Equal(t, map[schema.GroupVersionResource]struct{}{
-			{Version: "v1", Resource: "endpoints"}:                                          {},
-			{Group: "coordination.k8s.io", Version: "v1", Resource: "leases"}:               {},
-			{Group: "coordination.k8s.io", Version: "v1beta1", Resource: "leasecandidates"}: {},
-		}, got)
-	})
-}
-
-func TestServerVersionCanBeParsed(t *testing.T) {
-	eachProtocol(t, func(t *testing.T, _ *testapi.API, c *discovery.DiscoveryClient) {
-		info, err := c.ServerVersionWithContext(t.Context())
-		require.NoError(t, err)
-		v, err := version.ParseSemantic(info.GitVersion)
-		require.NoError(t, err)
-		assert.True(t, v.AtLeast(version.MustParseSemantic("1.36.0")), "%s", v)
-		assert.Equal(t, "1", info.Major)
-		assert.NotEmpty(t, info.Minor)
 	})
 }

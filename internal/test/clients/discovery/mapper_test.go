@@ -37,15 +37,6 @@ func TestMapperMapsKindsToResourcesAndBack(t *testing.T) {
 	})
 }
 
-func TestMapperPrefersTheNewestVersion(t *testing.T) {
-	eachProtocol(t, func(t *testing.T, _ *testapi.API, c *discovery.DiscoveryClient) {
-		mapper := restmapper.NewDeferredDiscoveryRESTMapper(memory.NewMemCacheClient(c))
-		m, err := mapper.RESTMapping(schema.GroupKind{Group: "coordination.k8s.io", Kind: "LeaseCandidate"})
-		require.NoError(t, err)
-		assert.Equal(t, "v1beta1", m.Resource.Version)
-	})
-}
-
 func TestMapperKnowsShortAndSingularNames(t *testing.T) {
 	eachProtocol(t, func(t *testing.T, _ *testapi.API, c *discovery.DiscoveryClient) {
 		cached := memory.NewMemCacheClient(c)

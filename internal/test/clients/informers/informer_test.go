@@ -2,13 +2,10 @@ package informers
 
 import (
 	"testing"
-	"testing/synctest"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/client-go/informers"
 
 	"github.com/kubecoord/kubecoord/internal/test/clients/internal/testapi"
 	"github.com/kubecoord/kubecoord/store"
@@ -52,22 +49,5 @@ func TestInformerStartsWithAListOrAStream(t *testing.T) {
 			assert.Len(t, resumes, 1)
 		}
 		assert.Equal(t, 2, f.Store.Watchers())
-	})
-}
-
-func TestStoppedInformerLeavesNoWatch(t *testing.T) {
-	eachProtocol(t, store.Options{}, func(t *testing.T, f *fixture) {
-		done := make(chan struct{})
-		factory := informers.NewSharedInformerFactory(f.cs, time.Hour)
-		factory.Coordination().V1().Leases().Informer()
-		factory.Start(done)
-		factory.WaitForCacheSync(done)
-		synctest.Wait()
-		assert.Equal(t, 1, f.Store.Watchers())
-		close(done)
-		factory.Shutdown()
-		synctest.Wait()
-		assert.Zero(t, f.Store.Watchers())
-		assert.Zero(t, f.Link.Open())
 	})
 }

@@ -1,4 +1,4 @@
-// Package boxes hands the Go types of Kubernetes' libraries to package codec, so that an object stays of its type from the body of a
+// Package boxes hands the Go types of Kubernetes' libraries to package kind, so that an object stays of its type from the body of a
 // request to the watcher.
 package boxes
 
@@ -11,28 +11,28 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/intstr"
 
-	"github.com/kubecoord/kubecoord/internal/codec"
+	"github.com/kubecoord/kubecoord/store/kind"
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
-// Library returns the Go types of Kubernetes as package codec handles them, with more types that have JSON methods of their own. The
+// Library returns the Go types of Kubernetes as a store keeps them, with more types that have JSON methods of their own. The
 // metadata has the memory of the metadata of this module, so that an object lends it.
-func Library(more map[reflect.Type]*codec.Custom) *codec.Library {
-	l := &codec.Library{
+func Library(more map[reflect.Type]*kind.Custom) *kind.Library {
+	l := &kind.Library{
 		Same: map[reflect.Type]reflect.Type{
 			reflect.TypeFor[metav1.TypeMeta]():   reflect.TypeFor[meta.TypeMeta](),
 			reflect.TypeFor[metav1.ObjectMeta](): reflect.TypeFor[meta.ObjectMeta](),
 			reflect.TypeFor[metav1.Time]():       reflect.TypeFor[meta.Time](),
 			reflect.TypeFor[metav1.MicroTime]():  reflect.TypeFor[meta.MicroTime](),
 		},
-		Custom: map[reflect.Type]*codec.Custom{
-			reflect.TypeFor[resource.Quantity](): codec.NewCustom(codec.CustomFuncs[resource.Quantity]{
-				Kind: codec.Scalar, Copy: (*resource.Quantity).DeepCopy, Tree: func(q *resource.Quantity) any { return textOf(q) },
+		Custom: map[reflect.Type]*kind.Custom{
+			reflect.TypeFor[resource.Quantity](): kind.NewCustom(kind.CustomFuncs[resource.Quantity]{
+				Shape: kind.Scalar, Copy: (*resource.Quantity).DeepCopy, Tree: func(q *resource.Quantity) any { return textOf(q) },
 				Equal:  func(q, r *resource.Quantity) bool { return textOf(q) == textOf(r) },
 				Settle: func(q *resource.Quantity) { _ = q.String() }, // remembers the text
 			}),
-			reflect.TypeFor[intstr.IntOrString](): codec.NewCustom(codec.CustomFuncs[intstr.IntOrString]{
-				Kind: codec.Untyped, Tree: func(v *intstr.IntOrString) any {
+			reflect.TypeFor[intstr.IntOrString](): kind.NewCustom(kind.CustomFuncs[intstr.IntOrString]{
+				Shape: kind.Untyped, Tree: func(v *intstr.IntOrString) any {
 					if v.Type == intstr.Int {
 						return int64(v.IntVal)
 					}
@@ -40,8 +40,8 @@ func Library(more map[reflect.Type]*codec.Custom) *codec.Library {
 				},
 				Equal: func(v, w *intstr.IntOrString) bool { return *v == *w },
 			}),
-			reflect.TypeFor[runtime.RawExtension](): codec.NewCustom(codec.CustomFuncs[runtime.RawExtension]{
-				Kind: codec.Opaque, Copy: func(r *runtime.RawExtension) runtime.RawExtension { return *r.DeepCopy() },
+			reflect.TypeFor[runtime.RawExtension](): kind.NewCustom(kind.CustomFuncs[runtime.RawExtension]{
+				Shape: kind.Opaque, Copy: func(r *runtime.RawExtension) runtime.RawExtension { return *r.DeepCopy() },
 			}),
 		},
 	}

@@ -7,8 +7,7 @@ import (
 	"sync"
 
 	"github.com/kubecoord/kubecoord/httpapi"
-	"github.com/kubecoord/kubecoord/internal/kinds"
-	"github.com/kubecoord/kubecoord/internal/registry"
+	"github.com/kubecoord/kubecoord/store"
 	"github.com/kubecoord/kubecoord/store/kube/scheme"
 	"github.com/kubecoord/kubecoord/store/meta"
 )
@@ -32,19 +31,18 @@ const (
 // Server is the authentication and authorization of one API.
 type Server struct {
 	api    *httpapi.API
-	st     *registry.Store
 	tokens *Tokens
 	// authenticate and authorize are those of the API's options, or nil. mayAll is set if there is no authorization.
 	authenticate httpapi.Authenticator
 	authorize    httpapi.Authorizer
 	mayAll       bool
 	rbac         *policy  // nil without Options.RBAC
-	resources    sync.Map // of *registry.Resource by meta.GroupResource, when they are first used
+	resources    sync.Map // of *store.Objects by meta.GroupResource, when they are first used
 }
 
 // Extend changes the options of an API, from one of its httpapi.Options.Parts. Their Authenticate and Authorize are asked first.
 func Extend(a *httpapi.API, opts *httpapi.Options, o Options) *Server {
-	s := &Server{api: a, st: a.Store().Registry(), tokens: o.Tokens, authenticate: opts.Authenticate, authorize: opts.Authorize}
+	s := &Server{api: a, tokens: o.Tokens, authenticate: opts.Authenticate, authorize: opts.Authorize}
 	if o.RBAC {
 		s.rbac = newPolicy(s)
 	}
@@ -152,15 +150,15 @@ func (s *Server) Authorize(a httpapi.Attributes) (allowed bool, reason string) {
 	return false, reason
 }
 
-// resource returns the collection of a resource of a built-in kind, or nil if the API does not serve it.
-func (s *Server) resource(group, plural string) *registry.Resource {
+// objects returns the objects of a resource of a built-in kind, or nil if the API does not serve it.
+func (s *Server) objects(group, plural string) *store.Objects {
 	gr := meta.GroupResource{Group: group, Resource: plural}
 	if r, ok := s.resources.Load(gr); ok {
-		return r.(*registry.Resource)
+		return r.(*store.Objects)
 	}
 	for _, k := range s.api.Kinds() {
-		if kind := kinds.Of(k); kind.GroupResource() == gr {
-			r, err := s.st.Find(kind)
+		if k.GroupResource() == gr {
+			r, err := s.api.Store().Objects(k)
 			if err != nil {
 				return nil
 			}
@@ -172,14 +170,11 @@ func (s *Server) resource(group, plural string) *registry.Resource {
 }
 
 // get returns an object, or the error that it is not found.
-func (s *Server) get(ctx context.Context, plural, namespace, name string) (meta.Object, error) {
-	r := s.resource("", plural)
-	if r == nil {
-		return nil, meta.NewNotFound(meta.GroupResource{Resource: plural}, name)
+func (s *Server) get(plural, namespace, name string) (meta.Object, error) {
+	if r := s.objects("", plural); r != nil {
+		if o := r.Get(namespace, name); o != nil {
+			return o, nil
+		}
 	}
-	it, err := r.Get(ctx, namespace, name, "")
-	if err != nil {
-		return nil, err
-	}
-	return it.Stored(), nil
+	return nil, meta.NewNotFound(meta.GroupResource{Resource: plural}, name)
 }

@@ -5,15 +5,13 @@ import (
 	"context"
 	_ "embed"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"strings"
 	"sync"
 
 	rbacv1 "k8s.io/api/rbac/v1"
 
-	"github.com/kubecoord/kubecoord/internal/kinds"
-	"github.com/kubecoord/kubecoord/internal/registry"
+	"github.com/kubecoord/kubecoord/store"
 	"github.com/kubecoord/kubecoord/store/kind"
 	"github.com/kubecoord/kubecoord/store/meta"
 )
@@ -27,82 +25,60 @@ var bootstrapObjects []byte
 // Bootstrap makes the roles and bindings that a kube-apiserver makes when it starts, unless the store has some: a fork has
 // them, and a test may have deleted one.
 func (s *Server) Bootstrap(ctx context.Context) error {
-	r := s.resource(rbacv1.GroupName, "clusterroles")
-	if s.rbac == nil || r == nil || r.Peek("", "cluster-admin") != nil {
+	roles := s.objects(rbacv1.GroupName, "clusterroles")
+	if s.rbac == nil || roles == nil || roles.Get("", "cluster-admin") != nil {
 		return nil
 	}
-	known, err := bootstrapped().of(r.Kind, s.resource)
+	all, err := bootstrapped().of(roles.Kind(), s.objects)
+	if err == nil {
+		_, err = s.api.Store().Put(ctx, all...)
+	}
 	if err != nil {
 		return fmt.Errorf("roles of a new cluster: %w", err)
 	}
-	var objects []*registry.Restored
-	for _, o := range known {
-		r := s.resource(rbacv1.GroupName, o.plural)
-		objects = append(objects, r.RestoreAgain(r.Kind.Type().CopyStruct(o.object).(meta.Object), o.size))
-	}
-	err = s.st.Restore(objects, 0)
-	if _, conflict := errors.AsType[*registry.RestoreError](err); err == nil || conflict {
-		return err
-	}
-	for _, o := range known { // a store on etcd cannot restore
-		r := s.resource(rbacv1.GroupName, o.plural)
-		own := r.Kind.Copy(o.object)
-		m := own.GetObjectMeta()
-		m.UID, m.ManagedFields = "", nil
-		if _, err := r.Create(ctx, own, registry.Request{Namespace: m.Namespace, FieldManager: "kube-apiserver"}); err != nil {
-			return fmt.Errorf("roles of a new cluster: %w", err)
-		}
-	}
 	return nil
-}
-
-// bootstrapObject is a role or binding that was validated, and is shared by all stores.
-type bootstrapObject struct {
-	plural string
-	object meta.Object
-	size   int
 }
 
 // bootstrapMemory keeps the objects by the kind ClusterRole, which all APIs of a process share.
 type bootstrapMemory struct {
 	mu     sync.Mutex // guards byKind
-	byKind map[kind.Kind][]bootstrapObject
+	byKind map[kind.Kind][]*store.Template
 }
 
 // bootstrapped is the memory of the process.
-var bootstrapped = sync.OnceValue(func() *bootstrapMemory { return &bootstrapMemory{byKind: map[kind.Kind][]bootstrapObject{}} })
+var bootstrapped = sync.OnceValue(func() *bootstrapMemory { return &bootstrapMemory{byKind: map[kind.Kind][]*store.Template{}} })
 
 // of returns the objects for the APIs with a kind ClusterRole.
-func (m *bootstrapMemory) of(k kind.Kind, resource func(group, plural string) *registry.Resource) ([]bootstrapObject, error) {
+func (m *bootstrapMemory) of(k kind.Kind, objects func(group, plural string) *store.Objects) ([]*store.Template, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if all := m.byKind[k]; all != nil {
+	if all := m.byKind[k.Untyped()]; all != nil {
 		return all, nil
 	}
-	var all []bootstrapObject
+	var all []*store.Template
 	for line := range bytes.Lines(bootstrapObjects) {
 		plural, err := pluralOf(line)
 		if err != nil {
 			return nil, err
 		}
-		r := resource(rbacv1.GroupName, plural)
-		if r == nil {
+		of := objects(rbacv1.GroupName, plural)
+		if of == nil {
 			continue
 		}
-		o, err := parseBootstrap(r.Kind, line)
+		o, err := parseBootstrap(of.Kind(), line)
 		if err != nil {
 			return nil, err
 		}
-		restored, err := r.PrepareRestore(o, registry.Request{FieldManager: "kube-apiserver"})
+		t, err := store.NewTemplate(of.Kind(), o, store.TemplateOptions{FieldManager: "kube-apiserver"})
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, bootstrapObject{plural, restored.Object(), restored.Size()})
+		all = append(all, t)
 	}
 	if len(m.byKind) >= 10 {
 		clear(m.byKind) // a process with so many kinds makes its own
 	}
-	m.byKind[k] = all
+	m.byKind[k.Untyped()] = all
 	return all, nil
 }
 
@@ -117,8 +93,8 @@ func pluralOf(line []byte) (string, error) {
 
 // parseBootstrap returns an object of bootstrapObjects.
 func parseBootstrap(k kind.Kind, line []byte) (meta.Object, error) {
-	o, err := kinds.Of(k).DecodeJSON(0, line)
-	if err != nil {
+	o := k.New(0)
+	if err := json.Unmarshal(line, kind.Value(o)); err != nil {
 		return nil, err
 	}
 	*o.GetTypeMeta() = meta.TypeMeta{}

@@ -10,11 +10,12 @@ import (
 	"strings"
 
 	rbacv1 "k8s.io/api/rbac/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
 	utilerrors "k8s.io/apimachinery/pkg/util/errors"
 	"k8s.io/component-helpers/auth/rbac/validation"
 
 	"github.com/kubecoord/kubecoord/httpapi"
-	"github.com/kubecoord/kubecoord/internal/kinds"
+	"github.com/kubecoord/kubecoord/store/admission"
 	"github.com/kubecoord/kubecoord/store/kind"
 	"github.com/kubecoord/kubecoord/store/meta"
 )
@@ -22,7 +23,7 @@ import (
 // Admission refuses roles and bindings that give their writer permissions that the writer does not have (upstream:
 // registry/rbac, policybased). It is nil without RBAC. It must run after all plugins that may change objects: a real server asks it
 // after these, and before it validates.
-func (s *Server) Admission() kinds.Admission {
+func (s *Server) Admission() admission.Interface {
 	if s.rbac == nil {
 		return nil
 	}
@@ -32,16 +33,16 @@ func (s *Server) Admission() kinds.Admission {
 type escalation struct{ s *Server }
 
 // Validate does nothing.
-func (escalation) Validate(context.Context, *kinds.Attributes) error { return nil }
+func (escalation) Validate(context.Context, *admission.Attributes) error { return nil }
 
 // Admit refuses a write. A user of the group system:masters may write all.
-func (e escalation) Admit(ctx context.Context, a *kinds.Attributes) error {
+func (e escalation) Admit(ctx context.Context, a *admission.Attributes) error {
 	gr := a.Resource.GroupResource()
-	if gr.Group != rbacv1.GroupName || a.Operation == kinds.OperationDelete || a.Object == nil {
+	if gr.Group != rbacv1.GroupName || a.Operation == admission.Delete || a.Object == nil {
 		return nil
 	}
 	u := userOf(ctx)
-	if slices.Contains(u.Groups, groupMasters) || onlyCollected(a.Kind, a.Object, a.Old) {
+	if slices.Contains(u.Groups, groupMasters) || onlyCollected(a.Object, a.Old) {
 		return nil
 	}
 	name := a.Object.GetObjectMeta().Name
@@ -53,7 +54,7 @@ func (e escalation) Admit(ctx context.Context, a *kinds.Attributes) error {
 	switch gr.Resource {
 	case "roles", "clusterroles":
 		named := name
-		if a.Operation == kinds.OperationCreate {
+		if a.Operation == admission.Create {
 			named = "" // as in the path
 		}
 		if ask("escalate", gr.Resource, named) {
@@ -96,7 +97,7 @@ func fullAuthority() []rbacv1.PolicyRule {
 	return []rbacv1.PolicyRule{{Verbs: all, APIGroups: all, Resources: all}, {Verbs: all, NonResourceURLs: all}}
 }
 
-func (e escalation) checkRole(u httpapi.User, a *kinds.Attributes, gr meta.GroupResource) error {
+func (e escalation) checkRole(u httpapi.User, a *admission.Attributes, gr meta.GroupResource) error {
 	name := a.Object.GetObjectMeta().Name
 	if err := e.covers(gr, u, a.Namespace, rulesIn(a.Object)); err != nil {
 		return forbidden(gr, name, err)
@@ -190,7 +191,7 @@ func describeRule(r rbacv1.PolicyRule) string {
 }
 
 // onlyCollected reports whether an update changes no more than a garbage collector does: owners and finalizers.
-func onlyCollected(k kind.Kind, o, old meta.Object) bool {
+func onlyCollected(o, old meta.Object) bool {
 	if old == nil {
 		return false
 	}
@@ -198,7 +199,17 @@ func onlyCollected(k kind.Kind, o, old meta.Object) bool {
 	for _, m := range []*meta.ObjectMeta{&now, &before} {
 		m.OwnerReferences, m.Finalizers, m.ManagedFields, m.SelfLink = nil, nil, nil, ""
 	}
-	return reflect.DeepEqual(now, before) && kinds.Of(k).Type().EqualBeside(o, old, "metadata")
+	return reflect.DeepEqual(now, before) && equality.Semantic.DeepEqual(content(o), content(old))
+}
+
+// content returns an object without its metadata.
+func content(o meta.Object) any {
+	v := reflect.ValueOf(kind.Value(o)).Elem()
+	out := reflect.New(v.Type()).Elem()
+	out.Set(v)
+	out.FieldByName("TypeMeta").SetZero()
+	out.FieldByName("ObjectMeta").SetZero()
+	return out.Interface()
 }
 
 // forbidden is the error of a write that is not allowed.

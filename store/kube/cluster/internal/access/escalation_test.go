@@ -2,6 +2,7 @@ package access
 
 import (
 	"context"
+	"encoding/json"
 	"slices"
 	"testing"
 
@@ -11,9 +12,8 @@ import (
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 
 	"github.com/kubecoord/kubecoord/httpapi"
-	"github.com/kubecoord/kubecoord/internal/kinds"
-	"github.com/kubecoord/kubecoord/internal/registry"
 	"github.com/kubecoord/kubecoord/store"
+	"github.com/kubecoord/kubecoord/store/admission"
 	"github.com/kubecoord/kubecoord/store/kind"
 	"github.com/kubecoord/kubecoord/store/kube/scheme"
 	"github.com/kubecoord/kubecoord/store/meta"
@@ -36,10 +36,12 @@ func newServer(t *testing.T, objects ...string) *Server {
 	for _, o := range objects {
 		plural, err := pluralOf([]byte(o))
 		require.NoError(t, err)
-		r := s.resource("rbac.authorization.k8s.io", plural)
-		u, err := parseBootstrap(r.Kind, []byte(o))
+		k := s.objects("rbac.authorization.k8s.io", plural).Kind()
+		u, err := parseBootstrap(k, []byte(o))
 		require.NoError(t, err)
-		_, err = r.Create(t.Context(), u, registry.Request{Namespace: u.GetObjectMeta().Namespace})
+		made, err := store.NewTemplate(k, u, store.TemplateOptions{})
+		require.NoError(t, err)
+		_, err = st.Put(t.Context(), made)
 		require.NoError(t, err)
 	}
 	return s
@@ -48,8 +50,8 @@ func newServer(t *testing.T, objects ...string) *Server {
 // object returns the object of a JSON text.
 func object(t *testing.T, k kind.Kind, text string) meta.Object {
 	t.Helper()
-	o, err := kinds.Of(k).DecodeJSON(0, []byte(text))
-	require.NoError(t, err)
+	o := k.New(0)
+	require.NoError(t, json.Unmarshal([]byte(text), kind.Value(o)))
 	return o
 }
 
@@ -102,10 +104,10 @@ func TestARoleMustNotGiveMoreThanItsWriterHas(t *testing.T) {
 			`clusterroles.rbac.authorization.k8s.io "ok" is forbidden: must have cluster-admin privileges to use the aggregationRule`},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			k := s.resource("rbac.authorization.k8s.io", row.plural).Kind
-			a := &kinds.Attributes{Operation: kinds.OperationCreate, Resource: k, Kind: k, Namespace: row.namespace, Object: object(t, k, row.object)}
+			k := s.objects("rbac.authorization.k8s.io", row.plural).Kind()
+			a := &admission.Attributes{Operation: admission.Create, Resource: k, Kind: k, Namespace: row.namespace, Object: object(t, k, row.object)}
 			if row.old != "" {
-				a.Operation, a.Old = kinds.OperationUpdate, object(t, k, row.old)
+				a.Operation, a.Old = admission.Update, object(t, k, row.old)
 			}
 			ctx := store.WithUser(t.Context(), store.User{Name: "nobody", Groups: []string{"guests", "system:authenticated"}})
 			if err := s.Admission().Admit(ctx, a); row.want == "" {
@@ -122,23 +124,20 @@ func TestARoleMustNotGiveMoreThanItsWriterHas(t *testing.T) {
 func TestARoleWithTooManyCombinationsIsRefused(t *testing.T) {
 	s := newServer(t, writer()...)
 	names := slices.Repeat([]string{"x"}, 5000)
-	k := s.resource("rbac.authorization.k8s.io", "clusterroles").Kind
+	k := s.objects("rbac.authorization.k8s.io", "clusterroles").Kind()
 	o := k.New(0)
 	o.GetObjectMeta().Name = "huge"
 	kind.ValueOf[rbacv1.ClusterRole](o).Rules = []rbacv1.PolicyRule{{Verbs: names, APIGroups: names, Resources: names}}
 	ctx := store.WithUser(t.Context(), store.User{Name: "nobody"})
-	err := s.Admission().Admit(ctx, &kinds.Attributes{Operation: kinds.OperationCreate, Resource: k, Kind: k, Object: o})
+	err := s.Admission().Admit(ctx, &admission.Attributes{Operation: admission.Create, Resource: k, Kind: k, Object: o})
 	assert.ErrorContains(t, err, errTooManyRules.Error())
 }
 
 func TestNewClusterHasItsRolesOnce(t *testing.T) {
 	s := newServer(t)
-	r := s.resource("rbac.authorization.k8s.io", "clusterroles")
-	list, err := r.List(t.Context(), registry.ListOptions{})
-	require.NoError(t, err)
-	assert.Len(t, list.Items, 69)
-	_, err = r.Delete(t.Context(), registry.Request{Name: "view"}, kinds.DeleteOptions{})
-	require.NoError(t, err)
+	roles := s.objects("rbac.authorization.k8s.io", "clusterroles")
+	assert.Equal(t, 69, roles.Len())
+	require.NoError(t, roles.Delete(t.Context(), "", "view", store.DeleteOptions{}))
 	require.NoError(t, s.Bootstrap(t.Context()))
-	assert.Nil(t, r.Peek("", "view"), "a role that a test deleted")
+	assert.Nil(t, roles.Get("", "view"), "a role that a test deleted")
 }

@@ -86,11 +86,7 @@ func (p *policy) visit(u httpapi.User, namespace string, f func(source func() st
 		}
 		return true
 	}
-	cluster, err := p.clusterBindings.Read(nil)
-	if err != nil && !f(nil, nil, err) {
-		return
-	}
-	for _, b := range cluster.ByNamespace[""] {
+	for _, b := range p.clusterBindings.Read(nil).ByNamespace[""] {
 		if !each(b.Subjects, b.RoleRef, "", func(subject string) string {
 			return fmt.Sprintf("ClusterRoleBinding %q of %s %q to %s", b.Name, b.RoleRef.Kind, b.RoleRef.Name, subject)
 		}) {
@@ -100,11 +96,7 @@ func (p *policy) visit(u httpapi.User, namespace string, f func(source func() st
 	if namespace == "" {
 		return
 	}
-	bindings, err := p.roleBindings.Read(nil)
-	if err != nil && !f(nil, nil, err) {
-		return
-	}
-	for _, b := range bindings.ByNamespace[namespace] {
+	for _, b := range p.roleBindings.Read(nil).ByNamespace[namespace] {
 		if !each(b.Subjects, b.RoleRef, namespace, func(subject string) string {
 			return fmt.Sprintf("RoleBinding %q of %s %q to %s", b.Name+"/"+b.Namespace, b.RoleRef.Kind, b.RoleRef.Name, subject)
 		}) {
@@ -117,20 +109,12 @@ func (p *policy) visit(u httpapi.User, namespace string, f func(source func() st
 func (p *policy) rulesOf(ref rbacv1.RoleRef, namespace string) ([]rbacv1.PolicyRule, error) {
 	switch ref.Kind {
 	case "Role":
-		all, err := p.roles.Read(nil)
-		if err != nil {
-			return nil, err
-		}
-		if r := all.ByName[types.NamespacedName{Namespace: namespace, Name: ref.Name}]; r != nil {
+		if r := p.roles.Read(nil).ByName[types.NamespacedName{Namespace: namespace, Name: ref.Name}]; r != nil {
 			return r.Rules, nil
 		}
 		return nil, &missingRole{"role", ref.Name}
 	case "ClusterRole":
-		all, err := p.clusterRoles.Read(nil)
-		if err != nil {
-			return nil, err
-		}
-		if r := all.ByName[types.NamespacedName{Name: ref.Name}]; r != nil {
+		if r := p.clusterRoles.Read(nil).ByName[types.NamespacedName{Name: ref.Name}]; r != nil {
 			return r.Rules, nil
 		}
 		return nil, &missingRole{"clusterrole", ref.Name}

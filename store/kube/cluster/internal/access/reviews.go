@@ -28,7 +28,7 @@ func (s *Server) Review(ctx context.Context, review runtime.Object) error {
 		return s.reviewToken(ctx, o)
 	case *authenticationv1.SelfSubjectReview:
 		u := userOf(ctx)
-		*o = authenticationv1.SelfSubjectReview{ObjectMeta: metav1.ObjectMeta{CreationTimestamp: metav1.NewTime(s.st.Now())}}
+		*o = authenticationv1.SelfSubjectReview{ObjectMeta: metav1.ObjectMeta{CreationTimestamp: metav1.NewTime(s.api.Store().Now())}}
 		o.Status.UserInfo = authenticationv1.UserInfo{Username: u.Name, UID: u.UID, Groups: u.Groups, Extra: extra[authenticationv1.ExtraValue](u.Extra)}
 	case *authorizationv1.SubjectAccessReview:
 		s.reviewAccess(subject(&o.Spec), o.Spec.ResourceAttributes, o.Spec.NonResourceAttributes, &o.Status)

@@ -137,7 +137,7 @@ func (s *Server) Token(ctx context.Context, account *corev1.ServiceAccount, req 
 	if len(req.Spec.Audiences) == 0 {
 		req.Spec.Audiences = slices.Clone(s.tokens.opts.Audiences)
 	}
-	now := s.st.Now()
+	now := s.api.Store().Now()
 	req.Name, req.Namespace, req.UID, req.CreationTimestamp = account.Name, account.Namespace, account.UID, metav1.NewTime(now)
 	seconds := int64(60 * 60)
 	if req.Spec.ExpirationSeconds != nil {
@@ -198,7 +198,7 @@ func (s *Server) bind(ctx context.Context, account *corev1.ServiceAccount, to *a
 	case "nodes":
 		namespace = ""
 	}
-	o, err := s.get(ctx, plural, namespace, to.Name)
+	o, err := s.get(plural, namespace, to.Name)
 	if err != nil {
 		return err
 	}
@@ -211,7 +211,7 @@ func (s *Server) bind(ctx context.Context, account *corev1.ServiceAccount, to *a
 		c.Pod = bound
 		if name := kind.ValueOf[corev1.Pod](o).Spec.NodeName; name != "" {
 			c.Node = &ref{Name: name}
-			if node, err := s.get(ctx, "nodes", "", name); err == nil {
+			if node, err := s.get("nodes", "", name); err == nil {
 				c.Node.UID = types.UID(node.GetObjectMeta().UID)
 			}
 		}
@@ -295,7 +295,7 @@ var errInvalidated = errors.New("service account token has been invalidated")
 
 // validate checks the times of a token, and that the objects it names exist.
 func (s *Server) validate(ctx context.Context, c *claims) (*serviceaccount.ServiceAccountInfo, error) {
-	now := s.st.Now()
+	now := s.api.Store().Now()
 	switch {
 	case now.Add(leeway).Before(time.Unix(c.NotBefore, 0)):
 		return nil, errors.New("service account token is not valid yet")
@@ -309,7 +309,7 @@ func (s *Server) validate(ctx context.Context, c *claims) (*serviceaccount.Servi
 	if c.ID != "" {
 		info.CredentialID = "JTI=" + c.ID
 	}
-	account, err := s.get(ctx, "serviceaccounts", k.Namespace, k.Account.Name)
+	account, err := s.get("serviceaccounts", k.Namespace, k.Account.Name)
 	if err != nil {
 		return nil, err
 	}
@@ -349,7 +349,7 @@ func gone(m *meta.ObjectMeta, now time.Time) bool {
 
 // checkBound checks that the object of a token is still there. mismatch is the text for another one of its name.
 func (s *Server) checkBound(ctx context.Context, plural, namespace string, to *ref, mismatch string) error {
-	o, err := s.get(ctx, plural, namespace, to.Name)
+	o, err := s.get(plural, namespace, to.Name)
 	if err != nil {
 		return errInvalidated
 	}
@@ -357,7 +357,7 @@ func (s *Server) checkBound(ctx context.Context, plural, namespace string, to *r
 	if types.UID(m.UID) != to.UID {
 		return fmt.Errorf(mismatch, m.UID, to.UID)
 	}
-	if gone(m, s.st.Now()) {
+	if gone(m, s.api.Store().Now()) {
 		return errInvalidated
 	}
 	return nil

@@ -9,8 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
-	"github.com/kubecoord/kubecoord/internal/kinds"
-	"github.com/kubecoord/kubecoord/internal/registry"
+	writes "github.com/kubecoord/kubecoord/store/admission"
 	"github.com/kubecoord/kubecoord/store/kind"
 	"github.com/kubecoord/kubecoord/store/meta"
 )
@@ -20,34 +19,34 @@ const adminLabel = resourcev1.DRAAdminNamespaceLabelKey
 
 // checkAdminAccess refuses admin access to devices outside of the namespaces for it (upstream: registry/resource, AuthorizedForAdmin
 // and AuthorizedForAdminStatus, which add their error to the errors of the validation; here it comes only if there are none).
-func (c *Chain) checkAdminAccess(a *kinds.Attributes) error {
+func (c *Chain) checkAdminAccess(a *writes.Attributes) error {
 	resource := a.Resource.Info()
-	if resource.Group != resourcev1.GroupName || a.Operation == kinds.OperationDelete {
+	if resource.Group != resourcev1.GroupName || a.Operation == writes.Delete {
 		return nil
 	}
 	// Requests cannot change, and once the results have it the allocation cannot.
 	at := ""
 	switch {
-	case a.Operation == kinds.OperationCreate && resource.Plural == "resourceclaims":
+	case a.Operation == writes.Create && resource.Plural == "resourceclaims":
 		at = asksForAdmin(a.Object, "exactly", "spec", "devices", "requests")
-	case a.Operation == kinds.OperationCreate && resource.Plural == "resourceclaimtemplates":
+	case a.Operation == writes.Create && resource.Plural == "resourceclaimtemplates":
 		at = strings.TrimPrefix(asksForAdmin(a.Object, "exactly", "spec", "spec", "devices", "requests"), "spec.")
-	case a.Subresource != nil && a.Subresource.Name == "status" && resource.Plural == "resourceclaims" && asksForAdmin(a.Old, "", "status", "allocation", "devices", "results") == "":
+	case a.Subresource == "status" && resource.Plural == "resourceclaims" && asksForAdmin(a.Old, "", "status", "allocation", "devices", "results") == "":
 		at = asksForAdmin(a.Object, "", "status", "allocation", "devices", "results")
 	}
 	if at == "" {
 		return nil
 	}
 	refusal := field.Forbidden(field.NewPath(at), fmt.Sprintf("admin access to devices requires the `%s: true` label on the containing namespace", adminLabel))
-	var ns *registry.Item
-	if in := c.namespaces.Resource(); in != nil {
-		ns = in.Peek("", a.Namespace)
+	var ns meta.Object
+	if in := c.namespaces.Objects(); in != nil {
+		ns = in.Get("", a.Namespace)
 	}
 	switch {
 	case ns == nil:
 		err := apierrors.NewNotFound(namespaces.GroupResource(), a.Namespace)
 		refusal = field.InternalError(field.NewPath(at), fmt.Errorf("could not retrieve namespace to verify admin access: %w", err))
-	case ns.Stored().GetObjectMeta().Labels[adminLabel] == "true":
+	case ns.GetObjectMeta().Labels[adminLabel] == "true":
 		return nil
 	}
 	return apierrors.NewInvalid(schema.GroupKind{Group: resource.Group, Kind: resource.Kind}, a.Object.GetObjectMeta().Name, field.ErrorList{refusal})

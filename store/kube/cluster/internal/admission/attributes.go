@@ -13,8 +13,8 @@ import (
 	"k8s.io/apiserver/pkg/admission"
 	"k8s.io/apiserver/pkg/authentication/user"
 
-	"github.com/kubecoord/kubecoord/internal/kinds"
 	"github.com/kubecoord/kubecoord/store"
+	writes "github.com/kubecoord/kubecoord/store/admission"
 	"github.com/kubecoord/kubecoord/store/kind"
 	"github.com/kubecoord/kubecoord/store/meta"
 )
@@ -22,20 +22,24 @@ import (
 // attributes are the attributes of a write in the form of the library. The objects have the API version of the request.
 type attributes struct {
 	admission.Attributes // without objects
-	of                   *kinds.Attributes
+	of                   *writes.Attributes
 	object, old          func() runtime.Object // made when a plugin asks for them
 	changed              bool                  // the object; see interfaces.Convert
 }
 
-func newAttributes(ctx context.Context, a *kinds.Attributes) (*attributes, error) {
+func newAttributes(ctx context.Context, a *writes.Attributes) (*attributes, error) {
 	var objects [2]func() runtime.Object
 	for i, o := range []meta.Object{a.Object, a.Old} {
-		received, err := a.Kind.AsReceived(ctx, a.Version, o)
-		if err != nil {
-			return nil, err
+		if a.Kind.Info().Trees { // the conversion of a custom resource may fail
+			out, err := wire(ctx, a.Kind, a.Version, o)
+			if err != nil {
+				return nil, err
+			}
+			objects[i] = func() runtime.Object { return out }
+			continue
 		}
 		objects[i] = func() runtime.Object {
-			out, err := wire(ctx, a.Kind, a.Version, received)
+			out, err := wire(ctx, a.Kind, a.Version, o)
 			if err != nil {
 				// The Go type of the library has all members of the stored form, so this is a mistake of this module.
 				panic(fmt.Sprintf("admission: %s %s/%s: %v", a.Kind.GroupResource(), o.GetObjectMeta().Namespace, o.GetObjectMeta().Name, err))
@@ -44,13 +48,9 @@ func newAttributes(ctx context.Context, a *kinds.Attributes) (*attributes, error
 		}
 	}
 	from := store.UserOf(ctx)
-	subresource := ""
-	if a.Subresource != nil {
-		subresource = a.Subresource.Name
-	}
 	return &attributes{
 		Attributes: admission.NewAttributesRecord(nil, nil, kindOf(a.Kind, a.Version), a.Namespace, a.Name,
-			resourceOf(a.Resource, a.ResourceVersion), subresource, admission.Operation(a.Operation), optionsOf(a), a.DryRun,
+			resourceOf(a.Resource, a.ResourceVersion), a.Subresource, admission.Operation(a.Operation), optionsOf(a), a.DryRun,
 			&user.DefaultInfo{Name: from.Name, UID: from.UID, Groups: from.Groups, Extra: from.Extra}),
 		of:     a,
 		object: sync.OnceValue(objects[0]),
@@ -93,12 +93,12 @@ func resourceOf(k kind.Kind, version int) schema.GroupVersionResource {
 
 // optionsOf returns the options of a write. The options of a patch become the CreateOptions or UpdateOptions of what it does
 // (upstream: endpoints/handlers, patchToUpdateOptions and updateToCreateOptions).
-func optionsOf(a *kinds.Attributes) runtime.Object {
-	if deletion, ok := a.Options.(kinds.DeleteOptions); ok {
+func optionsOf(a *writes.Attributes) runtime.Object {
+	if deletion, ok := a.Options.(meta.DeleteOptions); ok {
 		return deleteOptions(deletion)
 	}
-	o, _ := a.Options.(kinds.WriteOptions)
-	if a.Operation == kinds.OperationCreate {
+	o, _ := a.Options.(meta.WriteOptions)
+	if a.Operation == writes.Create {
 		return &metav1.CreateOptions{
 			TypeMeta: optionsKind("CreateOptions"), DryRun: o.DryRun, FieldManager: o.FieldManager, FieldValidation: o.FieldValidation,
 		}
@@ -108,7 +108,7 @@ func optionsOf(a *kinds.Attributes) runtime.Object {
 	}
 }
 
-func deleteOptions(o kinds.DeleteOptions) *metav1.DeleteOptions {
+func deleteOptions(o meta.DeleteOptions) *metav1.DeleteOptions {
 	out := &metav1.DeleteOptions{
 		TypeMeta: optionsKind("DeleteOptions"), GracePeriodSeconds: o.GracePeriodSeconds, OrphanDependents: o.OrphanDependents,
 		PropagationPolicy: (*metav1.DeletionPropagation)(o.PropagationPolicy), DryRun: o.DryRun,

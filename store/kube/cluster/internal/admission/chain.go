@@ -16,7 +16,7 @@ import (
 	"k8s.io/apiserver/pkg/warning"
 
 	"github.com/kubecoord/kubecoord/httpapi"
-	"github.com/kubecoord/kubecoord/internal/kinds"
+	writes "github.com/kubecoord/kubecoord/store/admission"
 	"github.com/kubecoord/kubecoord/store/kube/cluster/internal/typed"
 	"github.com/kubecoord/kubecoord/store/kube/internal/webhooks"
 )
@@ -30,10 +30,10 @@ type Options struct {
 	// Calls sends requests to webhooks. It is needed for Webhooks.
 	Calls *webhooks.Calls
 	// Last, if not nil, is called after the plugins.
-	Last kinds.Admission
+	Last writes.Interface
 }
 
-// Chain is the admission of one API. It implements kinds.Admission.
+// Chain is the admission of one API. It implements writes.Interface.
 type Chain struct {
 	opts       Options
 	namespaces *typed.Collection[runtime.Object]
@@ -63,19 +63,19 @@ func New(api *httpapi.API, opts Options) *Chain {
 	return c
 }
 
-// Admit implements kinds.Admission.
-func (c *Chain) Admit(ctx context.Context, a *kinds.Attributes) (err error) {
+// Admit implements writes.Interface.
+func (c *Chain) Admit(ctx context.Context, a *writes.Attributes) (err error) {
 	if c.opts.Namespaces {
 		err = c.admitNamespace(ctx, a)
 	}
 	if err == nil {
 		err = c.mutate(ctx, a)
 	}
-	return c.last(err, func(last kinds.Admission) error { return last.Admit(ctx, a) })
+	return c.last(err, func(last writes.Interface) error { return last.Admit(ctx, a) })
 }
 
 // mutate calls the plugins that may change the object.
-func (c *Chain) mutate(ctx context.Context, a *kinds.Attributes) error {
+func (c *Chain) mutate(ctx context.Context, a *writes.Attributes) error {
 	chain := configured(c.mutating)
 	if chain == nil {
 		return nil
@@ -90,19 +90,19 @@ func (c *Chain) mutate(ctx context.Context, a *kinds.Attributes) error {
 	return attr.apply(ctx)
 }
 
-// Validate implements kinds.Admission.
-func (c *Chain) Validate(ctx context.Context, a *kinds.Attributes) (err error) {
+// Validate implements writes.Interface.
+func (c *Chain) Validate(ctx context.Context, a *writes.Attributes) (err error) {
 	if c.opts.Namespaces {
 		err = c.checkAdminAccess(a)
 	}
 	if err == nil {
 		err = c.validate(ctx, a)
 	}
-	return c.last(err, func(last kinds.Admission) error { return last.Validate(ctx, a) })
+	return c.last(err, func(last writes.Interface) error { return last.Validate(ctx, a) })
 }
 
 // validate calls the plugins that may only refuse.
-func (c *Chain) validate(ctx context.Context, a *kinds.Attributes) error {
+func (c *Chain) validate(ctx context.Context, a *writes.Attributes) error {
 	chain := configured(c.validating)
 	if chain == nil {
 		return nil
@@ -115,7 +115,7 @@ func (c *Chain) validate(ctx context.Context, a *kinds.Attributes) error {
 }
 
 // last calls the Admission after the plugins, unless one has refused.
-func (c *Chain) last(err error, call func(kinds.Admission) error) error {
+func (c *Chain) last(err error, call func(writes.Interface) error) error {
 	if err == nil && c.opts.Last != nil {
 		return call(c.opts.Last)
 	}
@@ -151,7 +151,7 @@ func (r reinvoked) Admit(ctx context.Context, a admission.Attributes, o admissio
 }
 
 // warnings returns a context in which warnings of the library are warnings of the write. Webhooks warn at the same time.
-func warnings(ctx context.Context, a *kinds.Attributes) context.Context {
+func warnings(ctx context.Context, a *writes.Attributes) context.Context {
 	return warning.WithWarningRecorder(ctx, &recorder{warn: a.Warn})
 }
 

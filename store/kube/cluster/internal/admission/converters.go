@@ -9,10 +9,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/managedfields"
 	"k8s.io/kube-openapi/pkg/spec3"
 
-	"github.com/kubecoord/kubecoord/internal/kinds"
-	"github.com/kubecoord/kubecoord/internal/openapi"
+	"github.com/kubecoord/kubecoord/httpapi"
 	"github.com/kubecoord/kubecoord/store/kind"
-	"github.com/kubecoord/kubecoord/store/meta"
 )
 
 // typeConverters merges apply configurations of MutatingAdmissionPolicies by the schemas that the API publishes. It implements
@@ -40,32 +38,24 @@ func (t *typeConverters) GetTypeConverter(gvk schema.GroupVersionKind) managedfi
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if c := t.made[gvk]; c.of == r.Kind {
+	if c := t.made[gvk]; c.of == r.Kind().Untyped() {
 		return c.TypeConverter
 	}
-	made, err := converterOf(r.Kind, version)
+	made, err := converterOf(r.Kind(), version)
 	if err != nil {
 		return nil
 	}
 	if t.made == nil {
 		t.made = map[schema.GroupVersionKind]converter{}
 	}
-	t.made[gvk] = converter{r.Kind, made}
+	t.made[gvk] = converter{r.Kind().Untyped(), made}
 	return made
 }
 
 // converterOf makes the converter of one kind in a version from its part of the OpenAPI document.
 func converterOf(k kind.Kind, version int) (managedfields.TypeConverter, error) {
-	info := k.Info()
-	gv := openapi.GroupVersion{
-		GroupVersion: meta.GroupVersion{Group: info.Group, Version: info.Versions[version].Name},
-		Resources: []openapi.Resource{{
-			Kind: info.Kind, Plural: info.Plural, NotStrategic: info.Trees, Native: info.Native, JSONOnly: info.JSONOnly,
-			ClusterScoped: info.ClusterScoped, Type: kinds.Of(k).Document(version), Verbs: info.Verbs,
-		}},
-	}
 	var doc spec3.OpenAPI
-	if err := json.Unmarshal((openapi.API{GroupVersions: []openapi.GroupVersion{gv}}).V3(gv.Name()).JSON(), &doc); err != nil {
+	if err := json.Unmarshal(httpapi.OpenAPI(k, version), &doc); err != nil {
 		return nil, err
 	}
 	return managedfields.NewTypeConverter(doc.Components.Schemas, false)

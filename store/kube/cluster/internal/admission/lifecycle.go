@@ -9,7 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apiserver/pkg/admission"
 
-	"github.com/kubecoord/kubecoord/internal/kinds"
+	writes "github.com/kubecoord/kubecoord/store/admission"
 )
 
 // namespaces is the resource of namespaces.
@@ -17,25 +17,25 @@ var namespaces = corev1.SchemeGroupVersion.WithResource("namespaces")
 
 // admitNamespace is the plugin NamespaceLifecycle (upstream: admission/plugin/namespace/lifecycle, which waits 50 ms for a
 // namespace that it does not know; here the store knows all).
-func (c *Chain) admitNamespace(ctx context.Context, a *kinds.Attributes) error {
+func (c *Chain) admitNamespace(ctx context.Context, a *writes.Attributes) error {
 	resource := a.Resource.Info()
 	switch isNamespace := resource.Group == "" && resource.Plural == namespaces.Resource; {
-	case isNamespace && a.Operation == kinds.OperationDelete && isImmortal(a.Name):
+	case isNamespace && a.Operation == writes.Delete && isImmortal(a.Name):
 		return apierrors.NewForbidden(namespaces.GroupResource(), a.Name, fmt.Errorf("this namespace may not be deleted"))
-	case isNamespace, a.Namespace == "", a.Operation != kinds.OperationCreate:
+	case isNamespace, a.Namespace == "", a.Operation != writes.Create:
 		return nil
 	case resource.Group == "authorization.k8s.io" && resource.Plural == "localsubjectaccessreviews":
 		return nil // who may not see a namespace must not learn of it
 	}
-	in := c.namespaces.Resource()
+	in := c.namespaces.Objects()
 	if in == nil {
 		return apierrors.NewNotFound(namespaces.GroupResource(), a.Namespace)
 	}
-	ns := in.Peek("", a.Namespace)
+	ns := in.Get("", a.Namespace)
 	if ns == nil {
 		return apierrors.NewNotFound(namespaces.GroupResource(), a.Namespace)
 	}
-	if in.FieldValue(ns.Stored(), "status.phase") != string(corev1.NamespaceTerminating) {
+	if in.Kind().FieldValue(ns, "status.phase") != string(corev1.NamespaceTerminating) {
 		return nil
 	}
 	attr, err := newAttributes(ctx, a)

@@ -12,7 +12,7 @@ import (
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/tools/cache"
 
-	"github.com/kubecoord/kubecoord/internal/registry"
+	"github.com/kubecoord/kubecoord/store"
 	"github.com/kubecoord/kubecoord/store/kind"
 )
 
@@ -30,7 +30,7 @@ func (o *objects) params(of *admissionv1.ParamKind) (informers.GenericInformer, 
 		return nil, nil, fmt.Errorf("failed to find resource referenced by paramKind: '%v'", gv.WithKind(of.Kind))
 	}
 	scope := meta.RESTScopeNamespace
-	if r.Info().ClusterScoped {
+	if r.Kind().Info().ClusterScoped {
 		scope = meta.RESTScopeRoot
 	}
 	return params{objects: o, resource: r, version: version}, scope, nil
@@ -39,7 +39,7 @@ func (o *objects) params(of *admissionv1.ParamKind) (informers.GenericInformer, 
 // params are the objects of a kind, as an informer that is always in sync. It reads the store.
 type params struct {
 	objects   *objects
-	resource  *registry.Resource
+	resource  *store.Objects
 	version   int
 	namespace string
 }
@@ -58,12 +58,12 @@ func (p params) ByNamespace(namespace string) cache.GenericNamespaceLister {
 
 // Get implements cache.GenericLister.
 func (p params) Get(name string) (runtime.Object, error) {
-	it := p.resource.Peek(p.namespace, name)
-	if it == nil {
-		gr := p.resource.GroupResource()
+	found := p.resource.Get(p.namespace, name)
+	if found == nil {
+		gr := p.resource.Kind().GroupResource()
 		return nil, apierrors.NewNotFound(schema.GroupResource{Group: gr.Group, Resource: gr.Resource}, name)
 	}
-	return asRead(p.resource.Kind, p.version, it)
+	return asRead(p.resource.Kind(), p.version, found)
 }
 
 // List implements cache.GenericLister.

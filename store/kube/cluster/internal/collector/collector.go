@@ -11,8 +11,7 @@ import (
 	"time"
 
 	"github.com/kubecoord/kubecoord/httpapi"
-	"github.com/kubecoord/kubecoord/internal/kinds"
-	"github.com/kubecoord/kubecoord/internal/registry"
+	"github.com/kubecoord/kubecoord/store"
 	"github.com/kubecoord/kubecoord/store/clock"
 	"github.com/kubecoord/kubecoord/store/kind"
 	"github.com/kubecoord/kubecoord/store/kube/cluster/internal/controller"
@@ -35,13 +34,13 @@ type task struct {
 // collector is the garbage collector of one API.
 type collector struct {
 	api    *httpapi.API
-	st     *registry.Store
+	st     *store.Store
 	clock  clock.Clock
 	absent absentOwners // of the worker and the follower, under mu
 	queue  *controller.Queue[task]
 
-	mu         sync.Mutex // guards all below
-	served     map[kind.Kind]bool
+	mu         sync.Mutex         // guards all below
+	served     map[kind.Kind]bool // by Untyped
 	objects    map[meta.UID]item
 	owners     map[meta.UID][]meta.OwnerReference // of the objects that have some
 	dependents map[meta.UID]map[meta.UID]bool     // by owner
@@ -51,7 +50,7 @@ type collector struct {
 // Run collects the garbage of an API until ctx ends.
 func Run(ctx context.Context, api *httpapi.API) {
 	c := &collector{
-		api: api, st: api.Store().Registry(), clock: api.Store().Clock(), parked: map[task]bool{},
+		api: api, st: api.Store(), clock: api.Store().Clock(), parked: map[task]bool{},
 		queue: controller.NewQueue[task](api.Store().Clock(), lastRetry),
 	}
 	controller.Run(ctx, api, "generic-garbage-collector", c.queue, c.follow, c.try)
@@ -80,10 +79,10 @@ func (c *collector) try(ctx context.Context, t task) {
 }
 
 // resource returns the collection of a kind that is served now.
-func (c *collector) resource(gr meta.GroupResource) (*registry.Resource, error) {
+func (c *collector) resource(gr meta.GroupResource) (*store.Objects, error) {
 	for _, k := range c.api.Kinds() {
-		if k := kinds.Of(k); k.GroupResource() == gr && collected(k) {
-			if r, err := c.st.Find(k); err == nil {
+		if k.GroupResource() == gr && collected(k) {
+			if r, err := c.st.Objects(k); err == nil {
 				return r, nil
 			}
 		}
@@ -92,19 +91,18 @@ func (c *collector) resource(gr meta.GroupResource) (*registry.Resource, error) 
 }
 
 // ownerResource returns the collection of an owner, which must be served in the version of the reference.
-func (c *collector) ownerResource(ref meta.OwnerReference) (*registry.Resource, error) {
+func (c *collector) ownerResource(ref meta.OwnerReference) (*store.Objects, error) {
 	gv, ok := meta.ParseGroupVersion(ref.APIVersion)
 	if !ok {
 		return nil, errNotServed
 	}
 	for _, k := range c.api.Kinds() {
-		k := kinds.Of(k)
 		info := k.Info()
 		if info.Group != gv.Group || info.Kind != ref.Kind || !info.Stored() ||
 			!slices.ContainsFunc(info.Versions, func(v kind.VersionInfo) bool { return v.Name == gv.Version && !v.Unserved }) {
 			continue
 		}
-		if r, err := c.st.Find(k); err == nil {
+		if r, err := c.st.Objects(k); err == nil {
 			return r, nil
 		}
 	}

@@ -4,14 +4,13 @@ import (
 	"context"
 	"slices"
 
-	"github.com/kubecoord/kubecoord/internal/kinds"
-	"github.com/kubecoord/kubecoord/internal/registry"
+	"github.com/kubecoord/kubecoord/store"
 	"github.com/kubecoord/kubecoord/store/kind"
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
 // follow takes changes into the graph and queues what they concern. Without changes it reads the whole state.
-func (c *collector) follow(ctx context.Context, changes []registry.ObjectChange) {
+func (c *collector) follow(ctx context.Context, changes []store.ObjectChange) {
 	var reports []report
 	defer func() {
 		for _, r := range reports {
@@ -20,8 +19,8 @@ func (c *collector) follow(ctx context.Context, changes []registry.ObjectChange)
 	}()
 	now := map[kind.Kind]bool{}
 	for _, k := range c.api.Kinds() {
-		if k := kinds.Of(k); collected(k) {
-			now[k] = true
+		if collected(k) {
+			now[k.Untyped()] = true
 		}
 	}
 	c.mu.Lock()
@@ -31,13 +30,13 @@ func (c *collector) follow(ctx context.Context, changes []registry.ObjectChange)
 		c.dependents = map[meta.UID]map[meta.UID]bool{}
 	}
 	for _, change := range changes {
-		known := change.New == nil && c.objects[change.Old.UID()] != item{} // also of a kind that was just removed
-		if c.served[change.Kind()] || known {
+		known := change.New == nil && c.objects[change.Old.GetObjectMeta().UID] != item{} // also of a kind that was just removed
+		if c.served[change.Kind] || known {
 			reports = append(reports, c.changeLocked(change)...)
 		}
 	}
 	if len(now) == len(c.served) && !slices.ContainsFunc(c.api.Kinds(), func(k kind.Kind) bool {
-		return now[kinds.Of(k)] && !c.served[kinds.Of(k)]
+		return now[k.Untyped()] && !c.served[k.Untyped()]
 	}) {
 		return
 	}
@@ -47,12 +46,12 @@ func (c *collector) follow(ctx context.Context, changes []registry.ObjectChange)
 		if before[k] {
 			continue
 		}
-		r, err := c.st.Find(kinds.Of(k))
+		r, err := c.st.Objects(k)
 		if err != nil {
 			continue
 		}
-		for _, it := range r.Objects() {
-			reports = append(reports, c.changeLocked(registry.ObjectChange{New: it})...)
+		for o := range r.All("") {
+			reports = append(reports, c.changeLocked(store.ObjectChange{Kind: k, New: o})...)
 		}
 	}
 	for t := range c.parked {
@@ -62,12 +61,12 @@ func (c *collector) follow(ctx context.Context, changes []registry.ObjectChange)
 }
 
 // changeLocked takes one change into the graph (upstream: graph_builder.go, processGraphChanges).
-func (c *collector) changeLocked(change registry.ObjectChange) (reports []report) {
+func (c *collector) changeLocked(change store.ObjectChange) (reports []report) {
 	if change.New == nil {
-		c.goneLocked(identify(change.Kind(), change.Old), metaOf(change.Old))
+		c.goneLocked(identify(change.Kind, change.Old), change.Old.GetObjectMeta())
 		return nil
 	}
-	it, m := identify(change.Kind(), change.New), metaOf(change.New)
+	it, m := identify(change.Kind, change.New), change.New.GetObjectMeta()
 	if _, known := c.objects[it.uid]; !known {
 		c.objects[it.uid] = it
 		for dependent := range c.dependents[it.uid] {
@@ -83,7 +82,7 @@ func (c *collector) changeLocked(change registry.ObjectChange) (reports []report
 	}
 	var old *meta.ObjectMeta
 	if change.Old != nil {
-		old = metaOf(change.Old)
+		old = change.Old.GetObjectMeta()
 	}
 	if deletesDependents(m) && (old == nil || !deletesDependents(old)) {
 		for _, dependent := range c.dependentsLocked(it.uid) {
@@ -171,12 +170,10 @@ func outside(owner, dependent item) bool {
 	return owner.namespace != "" && owner.namespace != dependent.namespace
 }
 
-func identify(k *kinds.Kind, it *registry.Item) item {
-	return item{k.GroupResource(), it.Namespace(), it.Name(), it.UID()}
+func identify(k kind.Kind, o meta.Object) item {
+	m := o.GetObjectMeta()
+	return item{k.GroupResource(), m.Namespace, m.Name, m.UID}
 }
-
-// metaOf returns the metadata of an item, which must not be changed.
-func metaOf(it *registry.Item) *meta.ObjectMeta { return it.Stored().GetObjectMeta() }
 
 func deletesDependents(m *meta.ObjectMeta) bool {
 	return m.DeletionTimestamp != nil && slices.Contains(m.Finalizers, meta.FinalizerDeleteDependents)

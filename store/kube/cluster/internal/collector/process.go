@@ -11,8 +11,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/kubecoord/kubecoord/internal/kinds"
-	"github.com/kubecoord/kubecoord/internal/registry"
 	"github.com/kubecoord/kubecoord/store"
 	"github.com/kubecoord/kubecoord/store/kind"
 	"github.com/kubecoord/kubecoord/store/kube"
@@ -26,11 +24,11 @@ func (c *collector) process(ctx context.Context, t task) error {
 	if err != nil {
 		return err
 	}
-	now := r.Peek(t.namespace, t.name)
-	if now == nil || now.UID() != t.uid {
+	now := r.Get(t.namespace, t.name)
+	if now == nil || now.GetObjectMeta().UID != t.uid {
 		return nil // its dependents were queued when it went
 	}
-	m := metaOf(now)
+	m := now.GetObjectMeta()
 	switch {
 	case t.orphan:
 		return c.orphanDependents(ctx, r, t.item)
@@ -44,8 +42,8 @@ func (c *collector) process(ctx context.Context, t task) error {
 
 // collect deletes an object that has no owner left, or removes its references to owners that are gone (upstream:
 // attemptToDeleteItem).
-func (c *collector) collect(ctx context.Context, r *registry.Resource, it item, now *registry.Item) error {
-	m := metaOf(now)
+func (c *collector) collect(ctx context.Context, r *store.Objects, it item, now meta.Object) error {
+	m := now.GetObjectMeta()
 	var solid, waiting bool
 	var useless []meta.UID
 	for _, ref := range m.OwnerReferences {
@@ -59,7 +57,7 @@ func (c *collector) collect(ctx context.Context, r *registry.Resource, it item, 
 		switch {
 		case owner == nil:
 			useless = append(useless, ref.UID)
-		case deletesDependents(metaOf(owner)):
+		case deletesDependents(owner.GetObjectMeta()):
 			waiting = true
 			useless = append(useless, ref.UID)
 		default:
@@ -93,7 +91,7 @@ func (c *collector) collect(ctx context.Context, r *registry.Resource, it item, 
 var errNamespacedOwner = errors.New("collector: an object without a namespace has an owner with one")
 
 // ownerOf returns the owner that a reference names, or nil if it is gone.
-func (c *collector) ownerOf(it item, ref meta.OwnerReference) (*registry.Item, error) {
+func (c *collector) ownerOf(it item, ref meta.OwnerReference) (meta.Object, error) {
 	c.mu.Lock()
 	gone := c.absent.contains(ref, "") || c.absent.contains(ref, it.namespace)
 	c.mu.Unlock()
@@ -105,13 +103,13 @@ func (c *collector) ownerOf(it item, ref meta.OwnerReference) (*registry.Item, e
 		return nil, err
 	}
 	namespace := it.namespace
-	if r.Info().ClusterScoped {
+	if r.Kind().Info().ClusterScoped {
 		namespace = ""
 	} else if namespace == "" {
 		return nil, errNamespacedOwner
 	}
-	owner := r.Peek(namespace, ref.Name)
-	if owner == nil || owner.UID() != ref.UID {
+	owner := r.Get(namespace, ref.Name)
+	if owner == nil || owner.GetObjectMeta().UID != ref.UID {
 		c.mu.Lock()
 		c.absent.add(ref, namespace)
 		c.mu.Unlock()
@@ -125,12 +123,12 @@ func (c *collector) isDeletingDependents(it item) bool {
 	if err != nil {
 		return false
 	}
-	now := r.Peek(it.namespace, it.name)
-	return now != nil && now.UID() == it.uid && deletesDependents(metaOf(now))
+	now := r.Get(it.namespace, it.name)
+	return now != nil && now.GetObjectMeta().UID == it.uid && deletesDependents(now.GetObjectMeta())
 }
 
 // waitForDependents removes the finalizer of an owner without dependents that block its deletion, and looks at these otherwise.
-func (c *collector) waitForDependents(ctx context.Context, r *registry.Resource, owner item) error {
+func (c *collector) waitForDependents(ctx context.Context, r *store.Objects, owner item) error {
 	c.mu.Lock()
 	var blocking []item
 	for _, it := range c.dependentsLocked(owner.uid) {
@@ -151,7 +149,7 @@ func (c *collector) waitForDependents(ctx context.Context, r *registry.Resource,
 }
 
 // orphanDependents removes the references of dependents, and then the finalizer of their owner.
-func (c *collector) orphanDependents(ctx context.Context, r *registry.Resource, owner item) error {
+func (c *collector) orphanDependents(ctx context.Context, r *store.Objects, owner item) error {
 	c.mu.Lock()
 	dependents := c.dependentsLocked(owner.uid)
 	c.mu.Unlock()
@@ -190,40 +188,32 @@ func unblock(m *meta.ObjectMeta) {
 var errGone = errors.New("collector: the object is gone")
 
 // change writes the metadata of an object. One that is gone is no error.
-func (c *collector) change(ctx context.Context, r *registry.Resource, it item, f func(m *meta.ObjectMeta)) error {
-	req := registry.Request{Namespace: it.namespace, Name: it.name, Version: servedVersion(r.Kind), FieldManager: controller.FieldManager}
-	_, _, err := r.Update(ctx, req, registry.Replacement(func(current *registry.Item) (meta.Object, error) {
-		if current == nil || current.UID() != it.uid {
-			return nil, errGone
+func (c *collector) change(ctx context.Context, r *store.Objects, it item, f func(m *meta.ObjectMeta)) error {
+	err := r.Modify(ctx, it.namespace, it.name, "", func(o meta.Object) error {
+		if o.GetObjectMeta().UID != it.uid {
+			return errGone
 		}
-		o := current.Copy()
 		f(o.GetObjectMeta())
-		return o, nil
-	}))
+		return nil
+	}, store.UpdateOptions{FieldManager: controller.FieldManager})
 	if errors.Is(err, errGone) || errors.Is(err, meta.ReasonNotFound) {
 		return nil
 	}
 	return err
 }
 
-// servedVersion returns the index of the preferred version of a kind.
-func servedVersion(k kind.Kind) int {
-	return max(slices.IndexFunc(k.Info().Versions, func(v kind.VersionInfo) bool { return !v.Unserved }), 0)
-}
-
 // delete deletes an object in the state m, or in a later state with the same owners (upstream: deleteObject).
-func (c *collector) delete(ctx context.Context, r *registry.Resource, it item, m *meta.ObjectMeta, policy meta.DeletionPropagation) error {
-	req := registry.Request{Namespace: it.namespace, Name: it.name, Version: servedVersion(r.Kind)}
-	p := &kinds.Preconditions{UID: &it.uid, ResourceVersion: &m.ResourceVersion}
-	_, err := r.Delete(ctx, req, kinds.DeleteOptions{Preconditions: p, PropagationPolicy: &policy})
+func (c *collector) delete(ctx context.Context, r *store.Objects, it item, m *meta.ObjectMeta, policy meta.DeletionPropagation) error {
+	opts := store.DeleteOptions{UID: it.uid, ResourceVersion: m.ResourceVersion, PropagationPolicy: policy}
+	err := r.Delete(ctx, it.namespace, it.name, opts)
 	if errors.Is(err, meta.ReasonConflict) {
-		live := r.Peek(it.namespace, it.name)
+		live := r.Get(it.namespace, it.name)
 		switch {
 		case live == nil:
 			return nil
-		case live.UID() == it.uid && slices.EqualFunc(metaOf(live).OwnerReferences, m.OwnerReferences, sameReference):
-			p = &kinds.Preconditions{UID: &it.uid}
-			_, err = r.Delete(ctx, req, kinds.DeleteOptions{Preconditions: p, PropagationPolicy: &policy})
+		case live.GetObjectMeta().UID == it.uid && slices.EqualFunc(live.GetObjectMeta().OwnerReferences, m.OwnerReferences, sameReference):
+			opts.ResourceVersion = ""
+			err = r.Delete(ctx, it.namespace, it.name, opts)
 		}
 	}
 	if errors.Is(err, meta.ReasonNotFound) {
@@ -244,11 +234,11 @@ func (c *collector) reportNamespace(ctx context.Context, p report) {
 	if err != nil {
 		return
 	}
-	now := r.Peek(p.namespace, p.name)
-	if now == nil || now.UID() != p.uid {
+	now := r.Get(p.namespace, p.name)
+	if now == nil || now.GetObjectMeta().UID != p.uid {
 		return
 	}
-	refs := metaOf(now).OwnerReferences
+	refs := now.GetObjectMeta().OwnerReferences
 	i := slices.IndexFunc(refs, func(ref meta.OwnerReference) bool { return ref.UID == p.owner })
 	if i < 0 {
 		return
@@ -257,15 +247,20 @@ func (c *collector) reportNamespace(ctx context.Context, p report) {
 		if info := k.Info(); info.Group != "" || info.Kind != "Event" {
 			continue
 		}
-		if events, err := kube.In[corev1.Event](k, store.Of(c.st)); err == nil {
+		if events, err := kube.In[corev1.Event](k, c.st); err == nil {
 			_, _ = events.Create(ctx, c.event(r, p, refs[i]), store.CreateOptions{FieldManager: controller.FieldManager}) // as upstream, an event may be lost
 		}
 	}
 }
 
-func (c *collector) event(r *registry.Resource, p report, ref meta.OwnerReference) *corev1.Event {
+// servedVersion returns the index of the preferred version of a kind.
+func servedVersion(k kind.Kind) int {
+	return max(slices.IndexFunc(k.Info().Versions, func(v kind.VersionInfo) bool { return !v.Unserved }), 0)
+}
+
+func (c *collector) event(r *store.Objects, p report, ref meta.OwnerReference) *corev1.Event {
 	const component = "garbage-collector-controller"
-	at, t := c.clock.Now(), r.Kind.TypeMeta(servedVersion(r.Kind))
+	at, t := c.clock.Now(), r.Kind().TypeMeta(servedVersion(r.Kind()))
 	return &corev1.Event{
 		ObjectMeta: metav1.ObjectMeta{
 			Namespace: cmp.Or(p.namespace, metav1.NamespaceDefault), Name: fmt.Sprintf("%s.%x", p.name, at.UnixNano()),

@@ -7,7 +7,6 @@ import (
 	"sync"
 
 	"github.com/kubecoord/kubecoord/httpapi"
-	"github.com/kubecoord/kubecoord/internal/registry"
 	"github.com/kubecoord/kubecoord/store"
 )
 
@@ -15,9 +14,9 @@ import (
 const FieldManager = "kube-controller-manager"
 
 // Run runs a controller until ctx ends, as the service account of a name in kube-system. It calls follow with the changes of the
-// store of api, as Store.FollowAll has them, and beside it process with the tasks of queue, one after the other.
+// store of api, as Store.Changes has them, and beside it process with the tasks of queue, one after the other.
 func Run[T comparable](ctx context.Context, api *httpapi.API, account string, queue *Queue[T],
-	follow func(context.Context, []registry.ObjectChange), process func(context.Context, T)) {
+	follow func(context.Context, []store.ObjectChange), process func(context.Context, T)) {
 	ctx, cancel := context.WithCancel(store.WithUser(ctx, store.User{
 		Name:   "system:serviceaccount:kube-system:" + account,
 		Groups: []string{"system:serviceaccounts", "system:serviceaccounts:kube-system", "system:authenticated"},
@@ -31,7 +30,7 @@ func Run[T comparable](ctx context.Context, api *httpapi.API, account string, qu
 			process(ctx, t)
 		}
 	})
-	for changes, err := range api.Store().Registry().FollowAll(ctx) {
+	for changes, err := range api.Store().Changes(ctx) {
 		if err != nil {
 			return
 		}

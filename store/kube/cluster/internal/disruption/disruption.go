@@ -13,8 +13,6 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/kubecoord/kubecoord/httpapi"
-	"github.com/kubecoord/kubecoord/internal/kinds"
-	"github.com/kubecoord/kubecoord/internal/registry"
 	"github.com/kubecoord/kubecoord/store"
 	"github.com/kubecoord/kubecoord/store/kind"
 	"github.com/kubecoord/kubecoord/store/kube/scheme"
@@ -23,7 +21,7 @@ import (
 
 // Extend changes the options of an API, from one of its httpapi.Options.Parts, so that its evictions obey the budgets in its store.
 func Extend(a *httpapi.API, opts *httpapi.Options) {
-	e := &evictor{api: a, st: a.Store().Registry()}
+	e := &evictor{api: a, st: a.Store()}
 	outer := opts.Middleware
 	opts.Middleware = func(next http.Handler) http.Handler {
 		var h http.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -39,7 +37,7 @@ func Extend(a *httpapi.API, opts *httpapi.Options) {
 // evictor decides about the evictions of one API (upstream: registry/core/pod/storage, EvictionREST).
 type evictor struct {
 	api *httpapi.API
-	st  *registry.Store
+	st  *store.Store
 }
 
 var policyKind = meta.GroupResource{Group: policyv1.GroupName, Resource: "poddisruptionbudgets"}
@@ -56,9 +54,9 @@ func (e *evictor) Evict(ctx context.Context, pod *corev1.Pod, dryRun bool) (exac
 	if r == nil {
 		return false, nil
 	}
-	found, err := matching(ctx, r, pod)
-	if err != nil || len(found) == 0 {
-		return false, err
+	found := matching(r, pod)
+	if len(found) == 0 {
+		return false, nil
 	}
 	if len(found) > 1 {
 		return false, meta.NewStatusError(http.StatusInternalServerError, "", nil,
@@ -75,10 +73,10 @@ func (e *evictor) Evict(ctx context.Context, pod *corev1.Pod, dryRun bool) (exac
 }
 
 // budgets returns the collection of PodDisruptionBudgets, or nil if the API has none.
-func (e *evictor) budgets() *registry.Resource {
+func (e *evictor) budgets() *store.Objects {
 	for _, k := range e.api.Kinds() {
-		if kind := kinds.Of(k); kind.GroupResource() == policyKind {
-			if r, err := e.st.Find(kind); err == nil {
+		if k.GroupResource() == policyKind {
+			if r, err := e.st.Objects(k); err == nil {
 				return r
 			}
 		}
@@ -87,13 +85,9 @@ func (e *evictor) budgets() *registry.Resource {
 }
 
 // matching returns the budgets whose selectors match a pod.
-func matching(ctx context.Context, r *registry.Resource, pod *corev1.Pod) (out []*policyv1.PodDisruptionBudget, err error) {
-	list, err := r.List(ctx, registry.ListOptions{Namespace: pod.Namespace})
-	if err != nil {
-		return nil, err
-	}
-	for _, it := range list.Items {
-		b := budgetOf(it.Stored())
+func matching(r *store.Objects, pod *corev1.Pod) (out []*policyv1.PodDisruptionBudget) {
+	for o := range r.All(pod.Namespace) {
+		b := budgetOf(o)
 		if b == nil {
 			continue
 		}
@@ -102,7 +96,7 @@ func matching(ctx context.Context, r *registry.Resource, pod *corev1.Pod) (out [
 			out = append(out, b)
 		}
 	}
-	return out, nil
+	return out
 }
 
 // budgetOf returns an object as a PodDisruptionBudget, or nil if it is none.
@@ -120,23 +114,16 @@ func ready(pod *corev1.Pod) bool {
 }
 
 // decrement takes one disruption from the status of a budget, or returns why there is none.
-func (e *evictor) decrement(ctx context.Context, r *registry.Resource, name string, pod *corev1.Pod, dryRun bool) error {
+func (e *evictor) decrement(ctx context.Context, r *store.Objects, name string, pod *corev1.Pod, dryRun bool) error {
 	// The write is the server's own, not the user's.
 	ctx = store.WithUser(ctx, store.UserOf(context.Background()))
-	req := registry.Request{
-		Namespace: pod.Namespace, Name: name, DryRun: dryRun, FieldManager: "kube-apiserver", Sub: r.Kind.Subresource("status"), Persistent: true,
-	}
-	_, _, err := r.Update(ctx, req, registry.Replacement(func(current *registry.Item) (meta.Object, error) {
-		if current == nil {
-			return nil, r.NotFound(name)
-		}
-		o := current.Copy()
+	return r.Modify(ctx, pod.Namespace, name, "status", func(o meta.Object) error {
 		b := budgetOf(o)
 		if b == nil {
-			return o, nil
+			return nil
 		}
 		if err := e.check(b); err != nil {
-			return nil, err
+			return err
 		}
 		b.Status.DisruptionsAllowed--
 		if b.Status.DisruptionsAllowed == 0 {
@@ -146,9 +133,8 @@ func (e *evictor) decrement(ctx context.Context, r *registry.Resource, name stri
 			b.Status.DisruptedPods = map[string]metav1.Time{}
 		}
 		b.Status.DisruptedPods[pod.Name] = metav1.NewTime(e.st.Now())
-		return o, nil
-	}))
-	return err
+		return nil
+	}, store.UpdateOptions{DryRun: dryRun, FieldManager: "kube-apiserver"})
 }
 
 // maxDisrupted is how many evictions may wait for the controller of budgets.

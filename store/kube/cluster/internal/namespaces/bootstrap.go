@@ -12,7 +12,6 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 
 	"github.com/kubecoord/kubecoord/httpapi"
-	"github.com/kubecoord/kubecoord/internal/registry"
 	"github.com/kubecoord/kubecoord/store"
 	"github.com/kubecoord/kubecoord/store/clock"
 	"github.com/kubecoord/kubecoord/store/kube"
@@ -57,7 +56,7 @@ func (b Bootstrap) Make(ctx context.Context, a *httpapi.API) error {
 
 // Run makes the objects again within a minute after they are gone, as long as ctx lasts.
 func (b Bootstrap) Run(ctx context.Context, a *httpapi.API) {
-	for changes, err := range a.Store().Registry().FollowAll(ctx) {
+	for changes, err := range a.Store().Changes(ctx) {
 		if err != nil {
 			return
 		}
@@ -71,15 +70,15 @@ func (b Bootstrap) Run(ctx context.Context, a *httpapi.API) {
 }
 
 // isOwn reports whether a change removes an object that b makes.
-func (b Bootstrap) isOwn(c registry.ObjectChange) bool {
-	if c.New != nil || c.Kind().Info().Group != "" {
+func (b Bootstrap) isOwn(c store.ObjectChange) bool {
+	if c.New != nil || c.Kind.Info().Group != "" {
 		return false
 	}
-	switch c.Kind().Info().Kind {
+	switch c.Kind.Info().Kind {
 	case "Namespace":
-		return b.Namespaces && slices.Contains(systemNamespaces(), c.Old.Name())
+		return b.Namespaces && slices.Contains(systemNamespaces(), c.Old.GetObjectMeta().Name)
 	case "Service":
-		return b.ServicePort != 0 && c.Old.Namespace() == metav1.NamespaceDefault && c.Old.Name() == serviceName
+		return b.ServicePort != 0 && c.Old.GetObjectMeta().Namespace == metav1.NamespaceDefault && c.Old.GetObjectMeta().Name == serviceName
 	}
 	return false
 }

@@ -11,8 +11,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/kubecoord/kubecoord/httpapi"
-	"github.com/kubecoord/kubecoord/internal/kinds"
-	"github.com/kubecoord/kubecoord/internal/registry"
 	"github.com/kubecoord/kubecoord/store"
 	"github.com/kubecoord/kubecoord/store/clock"
 	"github.com/kubecoord/kubecoord/store/kind"
@@ -34,7 +32,7 @@ const maxRemoved = 1000
 // deleter deletes what is in deleted namespaces.
 type deleter struct {
 	api        *httpapi.API
-	st         *registry.Store
+	st         *store.Store
 	clock      clock.Clock
 	namespaces *kube.Collection[corev1.Namespace]
 	queue      *controller.Queue[task]
@@ -47,8 +45,9 @@ type deleter struct {
 // task is a namespace to look at, or an object that was written into a namespace that is gone.
 type task struct {
 	namespace string
-	kind      *kinds.Kind
-	item      *registry.Item
+	kind      kind.Kind // of the object, or nil
+	name      string
+	uid       meta.UID
 }
 
 // Delete deletes what is in the deleted namespaces of an API, and then these, until ctx ends.
@@ -58,14 +57,14 @@ func Delete(ctx context.Context, api *httpapi.API) {
 		return // cannot be: Apply adds the kind
 	}
 	d := &deleter{
-		api: api, st: api.Store().Registry(), clock: api.Store().Clock(), namespaces: all,
+		api: api, st: api.Store(), clock: api.Store().Clock(), namespaces: all,
 		queue: controller.NewQueue[task](api.Store().Clock(), lastRetry), waiting: map[string]time.Time{},
 	}
 	controller.Run(ctx, api, "namespace-controller", d.queue, d.follow, d.process)
 }
 
 // follow plans what changes ask for.
-func (d *deleter) follow(ctx context.Context, changes []registry.ObjectChange) {
+func (d *deleter) follow(ctx context.Context, changes []store.ObjectChange) {
 	if changes == nil {
 		for ns, err := range d.namespaces.All(ctx, "") {
 			if err == nil && ns.DeletionTimestamp != nil {
@@ -80,21 +79,22 @@ func (d *deleter) follow(ctx context.Context, changes []registry.ObjectChange) {
 		if o == nil {
 			o = c.Old
 		}
-		isNamespace := c.Kind().Info().Group == "" && c.Kind().Info().Kind == "Namespace"
+		m := o.GetObjectMeta()
+		isNamespace := c.Kind.Info().Group == "" && c.Kind.Info().Kind == "Namespace"
 		switch {
 		case isNamespace && c.New == nil:
-			d.forgetLocked(o.Name())
+			d.forgetLocked(m.Name)
 		case isNamespace:
-			d.removed = slices.DeleteFunc(d.removed, func(name string) bool { return name == o.Name() })
-			if o.Stored().GetObjectMeta().DeletionTimestamp != nil {
-				d.queue.AddAfter(task{namespace: o.Name()}, grace)
+			d.removed = slices.DeleteFunc(d.removed, func(name string) bool { return name == m.Name })
+			if m.DeletionTimestamp != nil {
+				d.queue.AddAfter(task{namespace: m.Name}, grace)
 			}
-		case c.Old == nil && slices.Contains(d.removed, o.Namespace()):
-			d.queue.Add(task{kind: c.Kind(), item: o})
+		case c.Old == nil && slices.Contains(d.removed, m.Namespace):
+			d.queue.Add(task{namespace: m.Namespace, kind: c.Kind, name: m.Name, uid: m.UID})
 		default:
-			if at, ok := d.waiting[o.Namespace()]; ok {
-				delete(d.waiting, o.Namespace())
-				d.queue.AddAfter(task{namespace: o.Namespace()}, max(at.Sub(d.clock.Now()), 0))
+			if at, ok := d.waiting[m.Namespace]; ok {
+				delete(d.waiting, m.Namespace)
+				d.queue.AddAfter(task{namespace: m.Namespace}, max(at.Sub(d.clock.Now()), 0))
 			}
 		}
 	}
@@ -111,7 +111,7 @@ func (d *deleter) forgetLocked(name string) {
 
 // process handles a task, and plans the next look at a namespace that is not gone.
 func (d *deleter) process(ctx context.Context, t task) {
-	if t.item != nil {
+	if t.kind != nil {
 		d.deleteStray(ctx, t)
 		return
 	}
@@ -136,17 +136,15 @@ func (d *deleter) process(ctx context.Context, t task) {
 }
 
 // deleteStray deletes an object whose namespace was removed before it was written.
-func (d *deleter) deleteStray(ctx context.Context, s task) {
-	if _, err := d.namespaces.Get(ctx, "", s.item.Namespace()); !errors.Is(err, store.ErrNotFound) {
+func (d *deleter) deleteStray(ctx context.Context, t task) {
+	if _, err := d.namespaces.Get(ctx, "", t.namespace); !errors.Is(err, store.ErrNotFound) {
 		return
 	}
-	r, err := d.st.Find(s.kind)
+	objects, err := d.st.Objects(t.kind)
 	if err != nil {
-		return // another kind has the objects
+		return // the kind is not served any more
 	}
-	uid := s.item.UID()
-	opts := kinds.DeleteOptions{PropagationPolicy: new(meta.DeletePropagationBackground), Preconditions: &kinds.Preconditions{UID: &uid}}
-	_, _ = r.Delete(ctx, registry.Request{Namespace: s.item.Namespace(), Name: s.item.Name()}, opts) // it may be gone
+	_ = objects.Delete(ctx, t.namespace, t.name, store.DeleteOptions{UID: t.uid, PropagationPolicy: meta.DeletePropagationBackground}) // it may be gone
 }
 
 // sync deletes what is in a namespace, and finalizes it if that is all (upstream: namespaced_resources_deleter.go, Delete).
@@ -180,7 +178,6 @@ func (d *deleter) deleteContent(ctx context.Context, ns *corev1.Namespace) (left
 	left = &remains{objects: map[string]int{}, finalizers: map[string]int{}}
 	var all []kind.Kind
 	for _, k := range d.api.Kinds() {
-		k := kinds.Of(k)
 		info := k.Info()
 		if info.ClusterScoped || !info.Stored() || info.Verbs != nil && !slices.Contains(info.Verbs, "delete") {
 			continue
@@ -201,34 +198,30 @@ func (d *deleter) deleteContent(ctx context.Context, ns *corev1.Namespace) (left
 
 // deleteAll deletes the objects of a kind in a namespace (upstream: deleteAllContentForGroupVersionResource).
 func (d *deleter) deleteAll(ctx context.Context, k kind.Kind, ns *corev1.Namespace, left *remains) {
-	r, err := d.st.Find(kinds.Of(k))
+	objects, err := d.st.Objects(k)
 	if err != nil {
 		return // it is not served any more
 	}
-	estimate := d.podSeconds(ctx, r, ns)
-	list := registry.ListOptions{Namespace: ns.Name}
-	_, err = r.DeleteCollection(ctx, registry.Request{Namespace: ns.Name}, list, kinds.DeleteOptions{PropagationPolicy: new(meta.DeletePropagationBackground)})
-	var rest *registry.List
-	if err == nil {
-		rest, err = r.List(ctx, list)
-	}
+	estimate := d.podSeconds(ctx, k, ns)
+	err = objects.DeleteCollection(ctx, ns.Name, store.DeleteOptions{PropagationPolicy: meta.DeletePropagationBackground})
 	if err != nil {
 		left.errs = append(left.errs, err)
 		left.estimate = max(left.estimate, estimate)
 		return
 	}
-	if len(rest.Items) == 0 {
+	rest := slices.Collect(objects.All(ns.Name))
+	if len(rest) == 0 {
 		return
 	}
 	held := false
-	for _, it := range rest.Items {
-		for _, f := range it.Stored().GetObjectMeta().Finalizers {
+	for _, o := range rest {
+		for _, f := range o.GetObjectMeta().Finalizers {
 			held = true
 			left.finalizers[f]++
 		}
 	}
 	info := k.Info()
-	left.objects[info.Plural+"."+info.Group] = len(rest.Items)
+	left.objects[info.Plural+"."+info.Group] = len(rest)
 	switch {
 	case estimate > 0:
 		left.timed = true
@@ -242,8 +235,8 @@ func (d *deleter) deleteAll(ctx context.Context, k kind.Kind, ns *corev1.Namespa
 }
 
 // podSeconds returns the longest grace of the pods in a namespace, 0 if that is over.
-func (d *deleter) podSeconds(ctx context.Context, r *registry.Resource, ns *corev1.Namespace) (seconds int64) {
-	if r.Info().Group != "" || r.Info().Plural != "pods" {
+func (d *deleter) podSeconds(ctx context.Context, k kind.Kind, ns *corev1.Namespace) (seconds int64) {
+	if k.Info().Group != "" || k.Info().Plural != "pods" {
 		return 0
 	}
 	pods, err := collection[corev1.Pod](d.api, "", "Pod")
@@ -265,22 +258,22 @@ func (d *deleter) podSeconds(ctx context.Context, r *registry.Resource, ns *core
 // finalize removes the finalizer of the namespace controller.
 func (d *deleter) finalize(ctx context.Context, name string, uid meta.UID) error {
 	for _, k := range d.api.Kinds() {
-		k := kinds.Of(k)
 		if k.Info().Group != "" || k.Info().Kind != "Namespace" {
 			continue
 		}
-		r, err := d.st.Find(kinds.Of(k))
+		objects, err := d.st.Objects(k)
 		if err != nil {
 			return err
 		}
-		req := registry.Request{Name: name, UID: uid, FieldManager: controller.FieldManager, Sub: k.Subresource("finalize")}
-		_, _, err = r.Update(ctx, req, registry.Replacement(func(current *registry.Item) (meta.Object, error) {
-			o := current.Copy()
+		err = objects.Modify(ctx, "", name, "finalize", func(o meta.Object) error {
+			if o.GetObjectMeta().UID != uid {
+				return store.ErrNotFound
+			}
 			spec := &kind.ValueOf[corev1.Namespace](o).Spec
 			spec.Finalizers = slices.DeleteFunc(spec.Finalizers, func(f corev1.FinalizerName) bool { return f == corev1.FinalizerKubernetes })
-			return o, nil
-		}))
-		if errors.Is(err, meta.ReasonNotFound) {
+			return nil
+		}, store.UpdateOptions{FieldManager: controller.FieldManager})
+		if errors.Is(err, store.ErrNotFound) {
 			return nil
 		}
 		return err
