@@ -240,7 +240,7 @@ func TestCoordinatorSurvivesAJumpOfTheStoreClock(t *testing.T) {
 	}
 }
 
-// A Coordinator begins to decide on a machine whose clock is an hour from that of the holder, and perhaps from those of the candidates.
+// A Coordinator begins to decide on a machine whose clock is an hour from the holder's clock, and perhaps from the clocks of the candidates.
 func TestCoordinatorBeginsWithAClockThatIsOff(t *testing.T) {
 	for name, row := range map[string]struct {
 		holder, candidates time.Duration // how far their clocks are ahead

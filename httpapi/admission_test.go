@@ -198,7 +198,7 @@ func TestAdmissionSeesTheUser(t *testing.T) {
 	assert.Equal(t, "admit CREATE fleets Fleet default/d WriteOptions object jane 7", a.taken()[0])
 }
 
-// Writes of the Go API are asked about as the ones of requests, by the user of their context.
+// Admission sees writes of the Go API as it sees requests, with the user of their context.
 func TestAdmissionOfTheGoAPI(t *testing.T) {
 	a := &decider{}
 	s := newServerWith(t, store.Options{}, httpapi.Options{Admission: a})

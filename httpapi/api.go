@@ -36,7 +36,7 @@ type Options struct {
 	Authorize Authorizer
 	// Parts live with this one API. New and each Fork call them in their order.
 	Parts []Part
-	// Admission, if not nil, decides about each write of the store after it is authorized, also about those of the Go API.
+	// Admission, if not nil, decides about each write of the store after it is authorized. It also sees writes of the Go API.
 	// Package store/kube/cluster has webhooks and policies.
 	// The user of a request without Authenticate, and of the Go API, is system:apiserver of the group system:masters.
 	Admission Admission
@@ -110,7 +110,7 @@ func Elect(opts candidate.CoordinatorOptions) Part {
 	}
 }
 
-// Admission decides about writes. Only packages below this module can make one, because it has types of the registry.
+// Admission decides about writes; see package store/admission.
 type Admission = admission.Interface
 
 // API is the http.Handler of a store. It is safe for concurrent use.
@@ -151,7 +151,7 @@ func Kinds() []kind.Kind {
 
 // New returns the API of a store. It panics if a Part does, if two kinds have the same group and plural or
 // the same group and name, and if the store has another kind in place of one of them. Lease, LeaseCandidate and
-// Endpoints are always the ones of Kinds: opts.Kinds must not have others.
+// Endpoints are always the kinds of the function Kinds: opts.Kinds must not have others.
 func New(st *store.Store, opts Options) *API {
 	a := &API{store: st, st: st.Registry()}
 	s, err := newServed(nil, append(Kinds(), opts.Kinds...), a.st.Now())

@@ -123,7 +123,7 @@ func (b *backlog) find() (toCut, toClose []*call) {
 		}
 		b.arm()
 	}
-	// The newest keep their memory. Watches that send the same frame have the same.
+	// Keep the newest. A frame that several watches send counts once.
 	slices.SortFunc(waiting, func(x, y *stallGuard) int { return cmp.Compare(y.began, x.began) })
 	left, kept := b.limit, map[*byte]bool{}
 	for _, g := range waiting {

@@ -44,7 +44,7 @@ type call struct {
 	endpoint     *endpoint
 	collection   *registry.Resource
 	sub          *kinds.Subresource // or nil
-	version      int                // of the object; the endpoint may be that of a body
+	version      int                // of the object; the endpoint may be the endpoint of a body
 	resourceName                    // of the path
 	user         *User              // nil without Authenticate
 

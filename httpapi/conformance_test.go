@@ -21,7 +21,7 @@ import (
 	"github.com/kubecoord/kubecoord/store"
 )
 
-// The recorded answers are those of a real API server: testdata/wire/README.md. testdata/open.txt lists what still differs.
+// The recorded answers come from a real API server: testdata/wire/README.md. testdata/open.txt lists what still differs.
 // It can only get shorter: a scenario that differs more, or less, than it says fails.
 
 func TestRecordedAnswersOnFreshStores(t *testing.T) {

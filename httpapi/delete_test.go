@@ -33,7 +33,7 @@ func TestDeleteCollectionAtAVersionKeepsNewerObjects(t *testing.T) {
 	assert.Equal(t, http.StatusOK, s.do(t, "GET", leases+"/b", "").Code)
 }
 
-// With the parameter the options are checked like those of a watch. No watch starts.
+// With the parameter the options are checked like the options of a watch. No watch starts.
 func TestDeleteCollectionWithWatchIsValidatedAsAWatch(t *testing.T) {
 	s := newServer(t)
 	s.must(t, "POST", leases, leaseNamed("a"))

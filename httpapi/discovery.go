@@ -30,7 +30,7 @@ func (a *API) verbs(e *endpoint) []string {
 	return slices.DeleteFunc(all, func(verb string) bool { return !e.Info.Serves(verb) })
 }
 
-// responseKind returns the kind of a subresource. Group and version are empty if they are those of the parent.
+// responseKind returns the kind of a subresource. Group and version are empty if they are the parent's.
 func (e *endpoint) responseKind(s *kinds.Subresource) responseKind {
 	if s.Body == nil {
 		return responseKind{Kind: e.Info.Kind}

@@ -13,7 +13,7 @@ import (
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
-// The expected answers are those of kube-apiserver 1.36.3 for kinds of the same sort: StorageClass, Node, Job and a
+// The expected answers come from kube-apiserver 1.36.3 for kinds of the same sort: StorageClass, Node, Job and a
 // CustomResourceDefinition of the cluster.
 func TestFieldSelectorsByTheSortOfTheKind(t *testing.T) {
 	phase := []kind.SelectableField[meta.Object]{{Path: "phase", Value: func(kinds.Object) string { return "" }}}

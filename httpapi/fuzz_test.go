@@ -105,7 +105,7 @@ func knownServerError(code int, body string) bool {
 	for _, text := range []string{
 		"strconv.ParseUint", "resourceVersion should not be set on objects to be created", "etcdserver: request is too large",
 		"does not contain declared merge key", "unknown patch type", "invalid key", "failed to create RequestInfo",
-		"invalid shard selector", context.DeadlineExceeded.Error(), // the deadline is that of these tests
+		"invalid shard selector", context.DeadlineExceeded.Error(), // by the deadline of these tests
 		"failed to create typed patch object", "failed to convert new object", "failed to create manager",
 	} {
 		if strings.Contains(body, text) {

@@ -15,7 +15,7 @@ import (
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
-// The answers are those of kube-apiserver 1.36.3 to the same requests for a Pod with a node.
+// The answers come from kube-apiserver 1.36.3 to the same requests for a Pod with a node.
 func TestGraceOfADeletion(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newServerWith(t, store.Options{}, httpapi.Options{Kinds: []kind.Kind{widgetKind(t, func(d *kind.Descriptor[meta.Object]) {

@@ -36,7 +36,7 @@ func BenchmarkNewWithHundredKinds(b *testing.B) {
 	}
 }
 
-// The limit is the one of issue 22: a further server may cost 20 KB.
+// A further server may cost 20 KB: the limit of issue 22.
 func TestNewWithHundredKindsIsCheap(t *testing.T) {
 	all := hundredKinds(t)
 	total := func() uint64 {

@@ -42,7 +42,7 @@ func widgetNamed(name string) string {
 	return `{"apiVersion":"example.com/v1","kind":"Widget","metadata":{"name":"` + name + `"}}`
 }
 
-// The answers are those of apiextensions-apiserver, whether or not the kind has a Go type here.
+// The answers come from apiextensions-apiserver, whether or not the kind has a Go type here.
 func TestBodiesOfACustomKindMustNameItsType(t *testing.T) {
 	s := newWidgetServer(t)
 	s.must(t, "POST", widgets, widgetNamed("a"))

@@ -71,8 +71,8 @@ func (a *API) AddKinds(ctx context.Context, all ...kind.Kind) error {
 }
 
 // serveDefined serves the kinds that objects in the store define, so that the first request finds the kinds of a fixture or
-// of etcd. What a controller of Options.Parts adds later, and the kinds that cannot be served, such as the second one of a
-// name, are its own matter. Definitions in the groups of built-in kinds have no effect.
+// of etcd. It skips kinds that cannot be served, such as the second kind of a name: a controller in Options.Parts reports
+// them. Definitions in the groups of built-in kinds have no effect.
 func (a *API) serveDefined(ctx context.Context) {
 	var all []kind.Kind
 	served := a.served.Load().kinds

@@ -125,7 +125,7 @@ func TestReplacedKindKeepsItsObjects(t *testing.T) {
 	require.NoError(t, s.api.AddKinds(ctx, old))
 	s.must(t, "POST", widgets, `{"apiVersion":"example.com/v1","kind":"Widget","metadata":{"name":"a"},"spec":{"size":3}}`)
 	before := s.must(t, "GET", widgets, "").at("metadata", "resourceVersion").(string)
-	s.must(t, "POST", leases, leaseNamed("x")) // a real server has other writes, such as that of the definition
+	s.must(t, "POST", leases, leaseNamed("x")) // a real server has other writes, such as the write of the definition
 	w := s.watch(t, widgets+"?watch=true")
 	w.wants("ADDED a")
 
@@ -193,7 +193,7 @@ func TestKindsChangeDuringRequests(t *testing.T) {
 	assert.Len(t, s.must(t, "GET", widgets, "")["items"], len(made))
 }
 
-// The answers are those of kube-apiserver 1.36.3 for selfsubjectaccessreviews, componentstatuses and namespaces.
+// The answers come from kube-apiserver 1.36.3 for selfsubjectaccessreviews, componentstatuses and namespaces.
 func TestVerbsThatAKindDoesNotHave(t *testing.T) {
 	named := func(name string, clusterScoped bool, verbs ...string) kind.Kind {
 		return widgetKind(t, func(d *kind.Descriptor[meta.Object]) {

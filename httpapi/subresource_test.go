@@ -136,7 +136,7 @@ func managersOf(t testing.TB, o tree) (out []string) {
 	return out
 }
 
-// The answers are those of kube-apiserver 1.36.3 to the same requests for a Deployment.
+// The answers come from kube-apiserver 1.36.3 to the same requests for a Deployment.
 func TestManagersThroughScale(t *testing.T) {
 	s := newFleetServer(t)
 	s.must(t, "POST", fleets+"?fieldManager=maker", `{"metadata":{"name":"d"},"spec":{"replicas":2,"harbour":"h"}}`)

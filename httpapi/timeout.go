@@ -85,7 +85,7 @@ type timed struct {
 	cancel context.CancelFunc
 }
 
-// end ends the context after the answer. A child may still be there: net/http cancels the one of a request to a webhook a
+// end ends the context after the answer. A child may still be there: net/http cancels the context of a request to a webhook a
 // little after its answer was read. Package context panics if Err returns nil for it.
 func (d *deadline) end() {
 	d.ended.Store(true)

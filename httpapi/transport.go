@@ -15,7 +15,7 @@ import (
 // The goroutine of the client runs the handler if it ends with the context of the request, is
 // no watch, and has its body in memory. This takes a third of the time of a request of client-go
 // away (internal/test/clients/bench, BenchmarkAgainstFake: a get by 37 %, an update by 36 %). The
-// API does not know that of kinds, an Authenticator, an Authorizer, a Log or Checks of the user, and
+// API does not know this of kinds, an Authenticator, an Authorizer, a Log or Checks of the user, and
 // of Middleware only if the handler has a method AnswersAtOnce() bool, which is asked for each request.
 // Other requests have a goroutine each.
 func (a *API) Transport() http.RoundTripper { return transport{a} }
@@ -79,7 +79,8 @@ func (a *API) runsAtOnce(req *http.Request) bool {
 		len(a.served.Load().kinds) == len(Kinds()) && a.atOnce()
 }
 
-// answersAtOnce returns a function that reports whether handlers end with the context of their request.
+// answersAtOnce returns a function that reports whether a handler may run on the goroutine of the client: it must return when the
+// context of its request ends.
 func answersAtOnce(h http.Handler, opts Options) func() bool {
 	if opts.Authenticate != nil || opts.Authorize != nil || opts.Log != nil || opts.Checks != nil {
 		return func() bool { return false }

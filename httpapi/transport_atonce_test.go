@@ -31,7 +31,7 @@ func seededServer(t testing.TB, middleware func(http.Handler) http.Handler) *ser
 }
 
 // The goroutine of the client answers, unless there is Middleware. The answers are the same,
-// and those of a socket.
+// and the same as through a socket.
 func TestAnswersAtOnceAreThoseOfAStreamAndOfASocket(t *testing.T) {
 	none := func(h http.Handler) http.Handler { return h }
 	atOnce, streamed, behind := seededServer(t, nil), seededServer(t, none), seededServer(t, nil)

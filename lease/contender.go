@@ -19,7 +19,7 @@ import (
 )
 
 // Client reads and writes Leases for a Contender and for Observe. *store.Collection[Lease] is a
-// Client, and so is the one of httpapi/client, for a server elsewhere. Its methods must return
+// Client, and so is the Collection of httpapi/client, for a server elsewhere. Its methods must return
 // soon after the end of ctx.
 //
 // An error is temporary if its method Temporary() bool returns true or, without such a method, if

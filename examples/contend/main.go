@@ -15,7 +15,7 @@
 //
 // The environment of the command has
 //
-//	KUBECOORD_FENCING_TOKEN  the number of the term: greater than that of any term before
+//	KUBECOORD_FENCING_TOKEN  the number of the term: greater than the number of any term before
 //	KUBECOORD_HOLDER         the holderIdentity in the Lease
 //	KUBECOORD_LEASE          namespace/name of the Lease
 //
@@ -40,7 +40,7 @@ import (
 	"syscall"
 )
 
-// Exit codes besides those of the command.
+// Exit codes besides the codes of the command.
 const (
 	exitFailed     = 1
 	exitUsage      = 2

@@ -81,7 +81,7 @@ func (c *cluster) addresses() (all []string) {
 	return all
 }
 
-// leaderFirst returns the servers, that of etcd's leader first.
+// leaderFirst returns the servers, the server of etcd's leader first.
 func (c *cluster) leaderFirst(t *testing.T) []*clusterMember {
 	t.Helper()
 	for i, m := range c.members {

@@ -17,7 +17,7 @@
 // -kinds and -crds serve the other kinds of Kubernetes, as in examples/kube. The definitions of -crds are not objects of the store: all
 // replicas need the same directory. Definitions that clients create are.
 //
-// The flags for clients are those of examples/server. docs/operations.md shows how to go
+// The flags for clients are the flags of examples/server. docs/operations.md shows how to go
 // from one process to three, and what clients see when something fails.
 package main
 

@@ -108,7 +108,7 @@ func (ts *terms) gaps() (all []gap) {
 
 // Electors of client-go and Contenders contend for the same Leases, through a proxy that
 // changes their server again and again. Servers are killed and started again: one that only
-// follows in etcd, that of etcd's leader, and two at once. In half of the kills of one server
+// follows in etcd, the server of etcd's leader, and two at once. In half of the kills of one server
 // the programs that lead die too, without a release.
 func TestMixedElectorsOutliveServers(t *testing.T) {
 	klog.SetSlogLogger(slog.New(slog.DiscardHandler))

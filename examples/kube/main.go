@@ -1,9 +1,9 @@
-// Command kube serves the kinds of Kubernetes, and those of CustomResourceDefinitions, from memory. It is examples/server with
+// Command kube serves the kinds of Kubernetes, and the kinds that CustomResourceDefinitions define, from memory. It is examples/server with
 // more kinds, and has all of its flags: -debug, -load, -dump, -kubeconfig and the others. Its module has the libraries of
 // Kubernetes, which the root module does not.
 //
 //	go run ./examples/kube -kubeconfig /tmp/kube.yaml                       # all kinds of client-go
-//	go run ./examples/kube -crds config/crd/bases -load testdata/cluster    # and the ones of a controller
+//	go run ./examples/kube -crds config/crd/bases -load testdata/cluster    # and the kinds of a controller
 //	go run ./examples/kube -cluster -listen 127.0.0.1:8080                  # with namespaces, webhooks and a garbage collector
 //	go run ./examples/kube -kinds '' -crds config/crd/bases                 # only these, and Leases
 package main

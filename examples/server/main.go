@@ -29,7 +29,7 @@
 // last dump. The next server begins at a greater resourceVersion than any of this one, so
 // that no client can take a new state for one that it has seen.
 //
-// Clients have limits, like those of a kube-apiserver: docs/reliability.md. A browser can
+// Clients have the kinds of limits that a kube-apiserver has: docs/reliability.md. A browser can
 // use it only by the names of the loopback, the address of -listen and -allow-host.
 // -authorize, files that change, and /metrics: docs/operations.md.
 package main

@@ -22,7 +22,7 @@ type Effect struct {
 	start      func(f *Fault) error // prepares the effect, or nil
 }
 
-// meeting is a request that meets a fault.
+// meeting is one request under one fault.
 type meeting struct {
 	*exchange
 	fault *Fault

@@ -73,7 +73,7 @@ func TestCloseWaitsForRequestsAndCutsLaterOnes(t *testing.T) {
 	})
 }
 
-// program is a TB whose Fatalf returns, like the one of examples/server.
+// program is a TB whose Fatalf returns, like the TB of examples/internal/debug.
 type program struct {
 	testing.TB
 	failures []string

@@ -54,8 +54,8 @@ func (n *network) dial(context.Context, string, string) (net.Conn, error) {
 	return l, nil
 }
 
-// set changes the server: "hung" takes connections and never answers, also on those of today;
-// "dead" refuses connections and closes those of today.
+// set changes the server: "hung" takes connections and never answers, also on open connections;
+// "dead" refuses connections and closes open ones.
 func (n *network) set(state string) {
 	n.mu.Lock()
 	defer n.mu.Unlock()

@@ -11,12 +11,12 @@
 //	contender, err := lease.NewContender(leases, lease.ContenderOptions{...})
 //
 // Objects have the preferred version of their kind. The server validates them and fills in their
-// defaults; the functions of a store.Descriptor are not called.
+// defaults; the functions of a kind.Descriptor are not called.
 //
 // # Errors
 //
 // An answer of the server that is an error is a *meta.StatusError, as from a store:
-// errors.Is(err, store.ErrConflict). If no answer came, the error wraps the one of net/http and has
+// errors.Is(err, store.ErrConflict). If no answer came, the error wraps the error of net/http and has
 // a method Temporary, which reports whether a later request may succeed. It is then unknown whether
 // a write took place.
 //

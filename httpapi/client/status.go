@@ -162,7 +162,7 @@ func asExpired(e *meta.StatusError) *meta.StatusError {
 }
 
 // unexplained returns the error of a 429 or 5xx without a Status. It may come from a proxy. The
-// reasons are those of upstream (apimachinery, errors.NewGenericServerResponse).
+// reasons are upstream's (apimachinery, errors.NewGenericServerResponse).
 func unexplained(resp *http.Response, body []byte) *meta.StatusError {
 	reason := map[int]meta.Reason{
 		http.StatusTooManyRequests: meta.ReasonTooManyRequests, http.StatusServiceUnavailable: meta.ReasonServiceUnavailable,

@@ -356,7 +356,7 @@ func TestWatchOfANameAndAField(t *testing.T) {
 	})
 }
 
-// The error of a context alone is that of the context.
+// When only the context ends, the error is the error of the context.
 func TestWatchOfAContextThatEnds(t *testing.T) {
 	inBubble(t, apitest.Options{}, func(t *testing.T, _ *apitest.API, leases *client.Collection[lease.Lease]) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)

@@ -8,7 +8,7 @@ import (
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
-// Most values of a write are those of the state before it. A reader that shares them compares the text with that state, and
+// Most values of a write are the values of the state before it. A reader that shares them compares the text with that state, and
 // takes memory only for what differs: a renewal reads its managedFields and labels without any.
 
 // same skips a value of type t that is equal to the one at like. Otherwise it returns false, and the reader has not moved. like may

@@ -17,7 +17,7 @@ const maxProtoDepth = 10_000
 
 // DecodeProto reads a protobuf message without an envelope into obj, a pointer to the compiled
 // struct. It appends items to lists, merges messages, ignores unknown fields, and accepts strings
-// that are not UTF-8. obj shares no memory with data. Error texts are the ones of the API server's
+// that are not UTF-8. obj shares no memory with data. Error texts come from the API server's
 // generated code.
 func (t *Type) DecodeProto(data []byte, obj any) error { return t.DecodeProtoLike(data, obj, nil) }
 

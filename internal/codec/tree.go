@@ -160,7 +160,7 @@ func appendTree(dst []byte, v any) (_ []byte, err error) {
 // rest returns the undeclared members of the struct at p.
 func (t *Type) rest(p unsafe.Pointer) *map[string]any { return (*map[string]any)(t.Rest.at(p)) }
 
-// setRest sets the undeclared members of the struct at p to copies of the ones of a document.
+// setRest sets the undeclared members of the struct at p to copies of the undeclared members of a document.
 func (t *Type) setRest(p unsafe.Pointer, doc map[string]any) {
 	rest := make(map[string]any, len(doc))
 	for name, v := range doc {

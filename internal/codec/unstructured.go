@@ -120,7 +120,7 @@ func (t *Type) mapToTree(p unsafe.Pointer) any {
 
 // FromUnstructured reads a tree of the types that ToUnstructured returns into obj, a pointer to the
 // compiled struct. Members that doc lacks become zero. If strict is set, strictErrs reports unknown
-// members, sorted by text. Rules and error texts are the ones of the API server's converter
+// members, sorted by text. Rules and error texts come from the API server's converter
 // (apimachinery, runtime/converter.go), which differ from its JSON decoder's.
 func (t *Type) FromUnstructured(doc map[string]any, obj any, strict bool) (strictErrs []error, err error) {
 	r := &treeReader{strict: strict}

@@ -20,7 +20,7 @@ type Value struct {
 	hides   hides
 }
 
-// hides are the members that a Value of an object does not have.
+// hides says which members of an object a Value leaves out.
 type hides uint8
 
 const (
@@ -38,7 +38,7 @@ func (t *Type) Value(obj any) Value {
 // ZeroValue is Value for an empty object.
 func (t *Type) ZeroValue() Value { return Value{typ: t, at: t.zero, present: true, hides: typeMembers} }
 
-// InTree returns the value for a tree: a tree, or for a scalar and a map of strings the Value itself.
+// InTree returns a value to put into a tree. Scalars and maps of strings stay Values, uncopied.
 // FromUnstructured reads such trees too; the object that it makes shares the map.
 func (v Value) InTree() any {
 	if v.typ != nil && (v.typ.Kind == Scalar || v.typ.stringMap) {

@@ -74,7 +74,7 @@ func (c *change) takeFromOthers(os owners, writer identity) (owners, error) {
 }
 
 // maxConflictText is how many bytes of text the paths of conflicts have. Deep fields have long
-// paths, so those of all could take the square of the size of an object.
+// paths, so the paths of all fields could take the square of the size of an object.
 const maxConflictText = 1 << 20
 
 // conflicts returns the fields that the change would take from managers other than

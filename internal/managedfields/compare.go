@@ -34,7 +34,7 @@ func (d *delta) record(r codec.Value) {
 	d.gained.member, d.removed.member = r.Exists(), !r.Exists()
 }
 
-// deltas are those of the members or items of a value, in the order of their steps.
+// deltas holds the deltas of the members or items of a value, in the order of their steps.
 type deltas struct{ gained, removed []node }
 
 func (ds *deltas) add(st step, d delta) {

@@ -13,8 +13,8 @@ import (
 // live is the object that obj replaces, in the same version, or nil. now is the time
 // of the write.
 //
-// Update changes nothing else in obj. The new managedFields may share memory with those of
-// live, so neither may be changed afterwards.
+// Update changes nothing else in obj. The new managedFields may share memory with the
+// managedFields of live, so neither may be changed afterwards.
 //
 // The managedFields of live must come from this package.
 func (k *FieldManager) Update(version int, live, obj Object, manager string, now time.Time) {

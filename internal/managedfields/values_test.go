@@ -9,7 +9,7 @@ import (
 	"github.com/kubecoord/kubecoord/internal/codec"
 )
 
-// The order is that of value.Compare in structured-merge-diff.
+// The order comes from value.Compare in structured-merge-diff.
 func TestValuesHaveAnOrder(t *testing.T) {
 	sorted := []any{
 		-1.5, int64(-1), 0.0, int64(1), 1.5, int64(2), int64(10), int64(1 << 60), int64(1<<60 + 1), "", "10", "2", "a", false, true,

@@ -11,7 +11,7 @@ import (
 // This file asks the Admission of a store about its writes (upstream: apiserver, endpoints/handlers, and registry/rest,
 // AdmissionToValidateObjectFunc and AdmissionToValidateObjectDeleteFunc). What it gets shares no memory with the store.
 
-// asking is what all attempts of a write tell the Admission.
+// asking holds the attributes for the Admission that all attempts of a write share.
 type asking struct {
 	resource *kinds.Kind
 	version  int
@@ -118,8 +118,8 @@ func (r *Resource) mayWrite(ctx context.Context, o kinds.Object, current *Item, 
 	return r.st.admission.Validate(ctx, asked.attributes(k, next, old))
 }
 
-// mayDelete asks about the deletion of an object: first what may change objects, and then what may only refuse. The options
-// have the grace that the object gets (upstream: registry/rest, BeforeDelete).
+// mayDelete runs mutating, then validating admission for the deletion of an object. The options have the grace that the object
+// gets (upstream: registry/rest, BeforeDelete).
 func (r *Resource) mayDelete(ctx context.Context, current *Item, req *Request, opts kinds.DeleteOptions) error {
 	if !r.asked(req) {
 		return nil

@@ -209,7 +209,7 @@ func TestTheFirstVersionHasTheStoredForm(t *testing.T) {
 	assert.EqualError(t, err, `store: kind Valve: Versions: got a Form for "v2", want none: the first version has the stored form`)
 }
 
-// The number of names in a key is that of the scope.
+// The scope decides how many names a key has.
 func TestKeysOfAnotherScopeAreNoObjects(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e := engine.New(1000)

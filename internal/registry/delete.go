@@ -159,8 +159,8 @@ func (c deletion) plan(ctx context.Context, r *Resource, current *Item, req Requ
 	return w, nil
 }
 
-// passed reports whether a deletion has nothing to decide, because one before it waits for its grace, or for finalizers in
-// the spec.
+// passed reports whether admission is skipped: an earlier deletion still waits for its grace period, or for finalizers in the
+// spec.
 func (r *Resource) passed(current *Item, opts kinds.DeleteOptions) bool {
 	if r.Kind.PreparesDelete() && r.Kind.Holds(current.obj) {
 		return current.meta().DeletionTimestamp != nil
@@ -257,8 +257,8 @@ func (r *Resource) DeleteCollection(ctx context.Context, req Request, list ListO
 	return l, nil
 }
 
-// deletionFinalizers replaces the finalizers that stand for a deletion policy by the one
-// of these options. Without a policy the object keeps its own, or gets the one of its kind.
+// deletionFinalizers replaces the finalizers that stand for a deletion policy by the finalizer
+// of these options. Without a policy the object keeps its own, or gets the finalizer of its kind.
 func deletionFinalizers(finalizers []string, o kinds.DeleteOptions, orphans bool) []string {
 	var orphan, foreground bool
 	switch {

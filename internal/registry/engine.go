@@ -51,7 +51,7 @@ type engine struct {
 // only: Resource panics for any other. Use Loaded to wait until it can be read.
 //
 // FirstResourceVersion, Seed and Quota must be zero, and the clock must not be moved by hand: versions
-// and the quota are those of the Backend, whose other users know no seed and no such clock.
+// and the quota belong to the Backend, whose other users know no seed and no such clock.
 func Open(o Options, b backend.Backend, all ...*kinds.Kind) (*Store, error) {
 	_, manual := o.Clock.(interface{ FastForward(time.Duration) })
 	for _, refused := range []struct {

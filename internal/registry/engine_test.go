@@ -474,7 +474,7 @@ func TestReadsOfAStoreThatLags(t *testing.T) {
 	})
 }
 
-// The state that an old cache has may be that of an object of the same name before.
+// The state that an old cache has may be the state of an earlier object of the same name.
 func TestAReadPastAnOldCacheHasTheUIDOfTheNewObject(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e := engine.New(1000)
@@ -490,7 +490,7 @@ func TestAReadPastAnOldCacheHasTheUIDOfTheNewObject(t *testing.T) {
 	})
 }
 
-// Others may use the engine too, so its version is not that of a change of ours.
+// Others may use the engine too, so its version is not the version of a change of ours.
 func TestConsistentReadsAskForProgress(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e := engine.New(1000)

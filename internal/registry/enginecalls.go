@@ -102,7 +102,7 @@ func (e *engine) commit(ctx context.Context, r *Resource, w write) (write, error
 	}
 	if done.Done {
 		w.version = done.Version
-		e.st.waitFor(ctx, w.version) // so that the writer reads its change; it is made, whatever comes
+		e.st.waitFor(ctx, w.version) // the write is done; the next read of the writer must see it
 		if w.obj != nil {
 			w.answer, err = e.itemOf(r, w.key, backend.Stored{Key: b.Key, Value: b.Value, Version: w.version})
 		}
@@ -117,8 +117,8 @@ func (e *engine) commit(ctx context.Context, r *Resource, w write) (write, error
 	return w, lost
 }
 
-// checkStart returns the error of a watch that must not start now, or the losses after which it
-// starts. leaves is ListOptions.EndWithoutContact.
+// checkStart refuses a watch while contact to the Backend is lost. Otherwise it returns how often
+// contact was lost before. leaves is ListOptions.EndWithoutContact.
 func (e *engine) checkStart(leaves bool) (losses int64, err error) {
 	if err := e.checkLoaded(); err != nil || e == nil || !leaves {
 		return 0, err

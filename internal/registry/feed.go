@@ -92,8 +92,8 @@ func (f *Feed) Poll() (changes []ObjectChange, relist bool, err error) {
 // WakeUp returns a channel that delivers a value when another Poll may return something.
 func (f *Feed) WakeUp() <-chan struct{} { return f.follower.Wake() }
 
-// FollowAll sends what a Feed returns. An element without changes means that the caller must read the whole state. The last element
-// is the error of the context or of the Feed.
+// FollowAll sends what a Feed returns. An empty element tells the caller to list. It comes first, and again when the history has lost
+// changes. The last element is the error of the context or of the Feed.
 func (st *Store) FollowAll(ctx context.Context) iter.Seq2[[]ObjectChange, error] {
 	return func(yield func([]ObjectChange, error) bool) {
 		f := st.Feed(nil)

@@ -88,8 +88,8 @@ func (it *Item) WireIn(ctx context.Context, version int) (kinds.Object, error) {
 	return it.kind.Wire(ctx, it.obj, version)
 }
 
-// ReadAnew returns an object that a get has read from storage, for an answer in the shape of one of the kind's versions. What is
-// remembered of an item is like a watch cache, from which a get does not read.
+// ReadAnew converts the object again, for the answer of a get in one of the kind's versions. A real server converts what it reads
+// from storage, so a get must not use the conversion that lists and watches share.
 func (it *Item) ReadAnew(ctx context.Context, version int) (*Item, error) {
 	if !it.kind.Remembers(version) {
 		return it, nil

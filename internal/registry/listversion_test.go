@@ -25,7 +25,7 @@ const (
 )
 
 // A real server reads one object from etcd where a list of many would be of a very version: nothing is waited for, and a
-// limit does not make it exact. The store is that of the table above.
+// limit does not make it exact. The store is the store of the table above.
 func TestResourceVersionOfAListOfOneObject(t *testing.T) {
 	type options = registry.ListOptions
 	for name, row := range map[string]struct {

@@ -306,7 +306,7 @@ func (m *model) at(version uint64, opts registry.ListOptions, from string) []*le
 	return out
 }
 
-// list asks for the first page of a state, which is that of now for version 0.
+// list asks for the first page of a state, which is the current state for version 0.
 func (m *model) list(opts registry.ListOptions, version uint64) {
 	var want error
 	if version == 0 {

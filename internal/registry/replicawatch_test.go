@@ -15,7 +15,7 @@ import (
 	"github.com/kubecoord/kubecoord/store/clock"
 )
 
-// The replica is that of lagging: it stands at 1003, the store is at 1005.
+// The replica is the replica of lagging: it stands at 1003, the store is at 1005.
 func TestWatchOfAReplicaThatLags(t *testing.T) {
 	type options = registry.ListOptions
 	notOlder := registry.MatchNotOlderThan

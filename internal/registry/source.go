@@ -12,7 +12,7 @@ import (
 // reader serves reads: from memory, from a cache that follows a Backend (engine.go), or from
 // a copy that lags (replica.go).
 type reader interface {
-	// present returns the version that a consistent read must not be older than.
+	// present returns the lowest version that a consistent read may show.
 	present(ctx context.Context) (uint64, error)
 	// waitFor waits until reads see a version, at most futureWait.
 	waitFor(ctx context.Context, r *Resource, version uint64) error

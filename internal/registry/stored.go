@@ -7,7 +7,7 @@ import (
 	"github.com/kubecoord/kubecoord/store/backend"
 )
 
-// Keys and values are those of a real API server (upstream: apiserver, registry/generic and storage/etcd3): the
+// Keys and values are as a real API server has them (upstream: apiserver, registry/generic and storage/etcd3): the
 // storage prefix of the kind, namespace and name; the object in its storage version, in a protobuf envelope or, for
 // kinds without a protobuf form, in JSON. The resourceVersion is not in the value. It is the version of the key.
 

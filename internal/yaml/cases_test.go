@@ -142,7 +142,7 @@ func errorCases() []errorCase {
 	}
 }
 
-// duplicateCase is a document with duplicate keys. The error is the one of strict
+// duplicateCase is a document with duplicate keys. The error comes from strict
 // decoding.
 type duplicateCase struct{ name, yaml, json, err string }
 

@@ -4,7 +4,7 @@
 //
 // # Keys and values
 //
-// Keys and values are those of a real API server below its prefix: "leases/default/a", and a protobuf envelope or JSON
+// Keys and values are as a real API server has them below its prefix: "leases/default/a", and a protobuf envelope or JSON
 // (upstream: apiserver, storage/etcd3/store.go). The keys of a kind begin with kind.Info.StoragePrefix and a slash. A
 // Backend need not read the values. A Value that went in or came out does not change any more: neither side may write into
 // it.

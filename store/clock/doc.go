@@ -16,7 +16,7 @@
 // each two seconds loses its Lease in FastForward(time.Minute). A test waits for the outcome, such as the end of a
 // watch, and moves the clock in steps if something has to happen between two times.
 //
-// FastForward moves one clock. Other timers stay real: those of client-go (retries, resyncs and jitter of informers,
+// FastForward moves one clock. Other timers stay real: the timers of client-go (retries, resyncs and jitter of informers,
 // renewals of its electors, timeouts of requests), time.Sleep, deadlines of package context, and sockets.
 //
 // # Waiting in Go tests

@@ -22,8 +22,8 @@ func cpu(b *testing.B) time.Duration {
 	return time.Duration(r.Utime.Nano() + r.Stime.Nano())
 }
 
-// BenchmarkStore measures single requests of the Go API, one after the other, in a store of 100 Leases. The CPU is that of etcd too,
-// which runs in the same process; behind a socket it is that of both ends.
+// BenchmarkStore measures single requests of the Go API, one after the other, in a store of 100 Leases. The CPU time includes etcd,
+// which runs in the same process; behind a socket it includes both ends.
 func BenchmarkStore(b *testing.B) {
 	clients := map[string]func(b *testing.B) *clientv3.Client{
 		"in process": func(b *testing.B) *clientv3.Client {

@@ -86,8 +86,8 @@ type Resource struct {
 	StoragePrefix string
 	// ErrorKind is the kind in errors about invalid objects, if the storage of another kind writes them.
 	ErrorKind meta.GroupKind
-	// BodyVersions are other API versions, of the same form, that a body may name where it has another kind than its path, as an Eviction
-	// may be of policy/v1beta1 (upstream: rest.GroupVersionAcceptor).
+	// BodyVersions are further versions of the group, of the same form, that a body may name, such as v1beta1 for an Eviction of
+	// policy/v1 (upstream: rest.GroupVersionAcceptor).
 	BodyVersions []string
 	// FieldRefusal is the message that refuses other fields in a fieldSelector, a format with one string. Default: as upstream.
 	FieldRefusal string
@@ -98,8 +98,8 @@ type Resource struct {
 // such objects in two groups that share a storage (controlplane/apiserver, AddCohabitatingResources).
 type Alias[P any] struct {
 	Group string
-	// Version converts between the stored form of the kind and the form of the group. The functions of the version and of the
-	// fields get stored objects, as for any other version.
+	// Version converts between the stored form of the kind and the form of the group. Its other functions, and the Values of
+	// SelectableFields, get stored objects.
 	Version Version[P]
 	// ValidateName and SelectableFields are as in Strategy and Descriptor.
 	ValidateName     func(name string, prefix bool) []string

@@ -48,8 +48,8 @@ type UpdateStrategy[P any] struct {
 	// Counts reports whether an update counts a generation. Nil: custom resources count updates of more than metadata (and status, if
 	// Resource.Status is set), Native kinds none. A new object has generation 1 if Counts is not nil.
 	Counts func(obj, old P) bool
-	// Resets are the members, beside the status of a kind with Resource.Status, that have no owners, since updates cannot change them.
-	// Like the Resets of a Subresource.
+	// Resets lists members that updates cannot change, so they have no field owners; see the Resets of a Subresource. The status of a
+	// kind with Resource.Status is always among them.
 	Resets []string
 	// CreateMissing lets an update of a missing object create it.
 	CreateMissing bool

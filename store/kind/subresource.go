@@ -21,8 +21,7 @@ type Subresource[P any] struct {
 	Shows func(parent P) error
 	// Start returns the body that an update begins with. Nil: as Read.
 	Start func(parent P) (meta.Object, error)
-	// Write changes parent, a copy of the state, as a body asks. A write of a body of the parent's kind keeps all of the parent that Write
-	// does not change.
+	// Write changes parent, a copy of the state, as a body asks. What Write does not set keeps its old value.
 	Write func(parent P, body meta.Object) error
 	// Resets are the members of a body of the parent's kind that the subresource does not own, of the first or the second level:
 	// "spec", "metadata.labels".
@@ -32,8 +31,8 @@ type Subresource[P any] struct {
 	// Removes makes a create delete the parent, as an Eviction does, with the deleteOptions of the body. Write, if it is
 	// not nil, changes the parent first.
 	Removes bool
-	// MayRemove, if not nil, may refuse a create that would delete the parent. exact makes the deletion fail if the parent has
-	// changed since; unless the body names a resourceVersion, MayRemove is then called again.
+	// MayRemove, if not nil, may refuse a create that would delete the parent. If exact, the deletion requires the state that
+	// MayRemove saw. If that has changed, MayRemove is called again, unless the body names a resourceVersion.
 	MayRemove func(ctx context.Context, parent P, dryRun bool) (exact bool, err error)
 	// Answer returns the answer of a create, which then writes nothing, as a TokenRequest. Nil: a Status.
 	Answer func(ctx context.Context, parent P, body meta.Object) (meta.Object, error)

@@ -14,8 +14,8 @@ import (
 )
 
 // Collection reads and writes the objects of one kind as values of T, a Go type of Kubernetes' modules or of a controller, such
-// as corev1.ConfigMap. The objects are in a store or on a server; the methods, their options and their errors are those of
-// store.Collection and of the Collection of httpapi/client. A Collection has no state of its own, and may be used from any
+// as corev1.ConfigMap. The objects are in a store or on a server; the methods, their options and their errors are as in
+// store.Collection and in the Collection of httpapi/client. A Collection has no state of its own, and may be used from any
 // goroutine. Arguments of type *T must not be nil.
 //
 // Objects are in the preferred version of the kind, so T must be of that version. A member that T does not have is lost when

@@ -55,7 +55,7 @@ var backupKind = store.MustKind(kind.Descriptor[*store.Unstructured]{
 	Versions: []kind.Version[*store.Unstructured]{{Name: "v1"}},
 })
 
-// atBothDoors runs a test with the Backups of a store, and with those of a server.
+// atBothDoors runs a test with the Backups of a store, and with the Backups of a server.
 func atBothDoors(t *testing.T, test func(t *testing.T, backups *kube.Collection[Backup])) {
 	serve := func(t *testing.T) *apitest.API {
 		return apitest.New(t, apitest.Options{API: httpapi.Options{Kinds: []kind.Kind{backupKind}}})

@@ -52,7 +52,7 @@ func TestASecretGetsItsDefaults(t *testing.T) {
 func TestADirectoryMayDefineItsKinds(t *testing.T) {
 	api := newCluster(t, fixture.FS(os.DirFS("testdata/backup")))
 
-	types := runtime.NewScheme() // the one of your controller
+	types := runtime.NewScheme() // the scheme of your controller
 	types.AddKnownTypes(schema.GroupVersion{Group: "example.com", Version: "v1"}, &Backup{})
 	kind, err := kube.KindOf[Backup](types, api.Handler().Kinds())
 	require.NoError(t, err)

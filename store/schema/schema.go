@@ -52,7 +52,7 @@ type Property struct {
 	Schema *Schema
 	// Required members are listed as required in OpenAPI documents.
 	Required bool
-	// Description and Default replace those of a Schema that has a Name.
+	// Description and Default replace the description and the default of a Schema that has a Name.
 	Description string
 	Default     any
 	// PatchStrategy is "merge", "retainKeys" or both with a comma, and PatchMergeKey identifies the items of a list, in

@@ -18,7 +18,7 @@ import (
 	"github.com/kubecoord/kubecoord/examples/internal/serve"
 )
 
-// debugConfig is that of a server with -debug.
+// debugConfig is the config of a server with -debug.
 func debugConfig() config {
 	return config{Options: serve.Options{Address: "127.0.0.1:0", History: 100, Elect: true}, debug: true}
 }

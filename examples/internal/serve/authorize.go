@@ -13,8 +13,8 @@ import (
 	"github.com/kubecoord/kubecoord/store/kind"
 )
 
-// The file of -authorize is a table of our own. Upstream's file, that of ABAC, can name neither
-// verbs nor objects. The words are those of RBAC, and so are the rules that every server has:
+// The file of -authorize is a table of our own. Upstream's file, for ABAC, can name neither
+// verbs nor objects. The words come from RBAC, and so do the rules that every server has:
 // system:masters may do everything, and any authenticated user may read discovery.
 //
 //	# who          verbs                    resources   namespaces  names

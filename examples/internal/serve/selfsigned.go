@@ -30,7 +30,7 @@ func selfSigned(listen string, years int) (*tls.Certificate, error) {
 	template := &x509.Certificate{
 		SerialNumber:          big.NewInt(now.UnixNano()),
 		Subject:               pkix.Name{CommonName: "kubecoord"},
-		NotBefore:             now.AddDate(0, 0, -1), // the clock may be set back later, and those of clients differ
+		NotBefore:             now.AddDate(0, 0, -1), // the clock may be set back later, and clocks of clients differ
 		NotAfter:              now.AddDate(years, 0, 0),
 		KeyUsage:              x509.KeyUsageDigitalSignature | x509.KeyUsageCertSign,
 		ExtKeyUsage:           []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},

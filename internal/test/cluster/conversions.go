@@ -5,7 +5,7 @@ import (
 	"net/http"
 )
 
-// conversions are those of a webhook that does what it must not. Objects are stored as v1 and read as v1beta1.
+// conversions plays conversions by a webhook that does what it must not. Objects are stored as v1 and read as v1beta1.
 func conversions(p *play) {
 	const one, beta = "/apis/cluster.example.com/v1/namespaces/NAMESPACE/odditiesRUNID", "/apis/cluster.example.com/v1beta1/namespaces/NAMESPACE/odditiesRUNID"
 	const definition = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/odditiesRUNID.cluster.example.com"

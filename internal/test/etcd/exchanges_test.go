@@ -25,7 +25,7 @@ import (
 	"github.com/kubecoord/kubecoord/store/etcd/member"
 )
 
-// The recorded answers are those of a real API server: httpapi/testdata/wire/README.md. Those that differ in memory are in
+// The recorded answers come from a real API server: httpapi/testdata/wire/README.md. Answers that differ in memory are in
 // httpapi/testdata/open.txt, and differ here too.
 
 // standing returns a clock that stands still. Managed fields are ordered by the second of their change, and the recorded server made

@@ -15,7 +15,7 @@ type Answer struct {
 	Status  int
 	Type    string   // Content-Type
 	Warning []string `json:",omitempty"`
-	// Body is the JSON of the body; an object in protobuf is there as JSON. Events are those of a watch.
+	// Body is the JSON of the body; an object in protobuf is there as JSON. Events are the events of a watch.
 	Body   any   `json:",omitempty"`
 	Events []any `json:",omitempty"`
 	// RetryAfter is the header Retry-After. Calls are the requests that webhooks got because of this request.

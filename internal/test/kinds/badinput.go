@@ -107,7 +107,7 @@ func without(tree map[string]any, path string) map[string]any {
 	return out
 }
 
-// leaves plays a patch for each leaf of the full object. Of pod templates only those of the kinds core has are walked whole.
+// leaves plays a patch for each leaf of the full object. Of pod templates only the templates of kinds of core are walked whole.
 func (p *play) leaves() {
 	patch := func(step string, leaf Leaf) {
 		if strings.Contains(leaf.Path, "/template/spec/") && p.resource.Plural != "replicationcontrollers" {

@@ -22,7 +22,7 @@ import (
 	"github.com/kubecoord/kubecoord/store/kube/scheme"
 )
 
-// A difference is expected between the discovery of a kube-apiserver 1.36.3 and the one of package scheme.
+// A difference is expected between the discovery of a kube-apiserver 1.36.3 and the discovery of package scheme.
 type difference struct {
 	what   string // a regular expression for whole lines of diffEntries
 	reason string

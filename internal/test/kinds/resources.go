@@ -14,7 +14,7 @@ type Resource struct {
 	ClusterScoped                bool
 }
 
-// Resources returns the compared resources: those of the groups core, apps, batch, policy, rbac, networking, discovery,
+// Resources returns the compared resources: the resources of the groups core, apps, batch, policy, rbac, networking, discovery,
 // autoscaling, storage, events and coordination that can be created and deleted.
 func Resources() []Resource {
 	var all []Resource

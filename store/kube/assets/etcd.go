@@ -21,7 +21,7 @@ import (
 //go:embed etcd.txt
 var etcdTable string
 
-// The versions in the answer of /version: those of the release whose flags are in etcd.txt.
+// The versions in the answer of /version, of the release whose flags are in etcd.txt.
 const etcdVersion, etcdCluster = "3.7.3", "3.7.0"
 
 // etcd is the program of that name: it answers health checks until a signal ends it. Its result is the exit code.

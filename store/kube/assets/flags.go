@@ -81,5 +81,5 @@ func apiserverUsage(fs *pflag.FlagSet, w io.Writer) {
 		"It takes the flags of kube-apiserver %s. Those without a text have no effect.\n\nUsage:\n  kube-apiserver [flags]\n\nFlags:\n\n%s", flagsVersion, fs.FlagUsages())
 }
 
-// flagsVersion is the version of the table of flags, and servedVersion the one of the answers, as /version says.
+// flagsVersion is the version of the table of flags, and servedVersion the version of the answers, as /version says.
 const flagsVersion, servedVersion = "v1.36.3", "v1.37.2"

@@ -74,7 +74,7 @@ func optionsOf(t *testing.T, args ...string) (options, []error) {
 	return readOptions(fs)
 }
 
-// The texts are those of kube-apiserver 1.36.3.
+// The texts come from kube-apiserver 1.36.3.
 func TestWrongFlagsAreRefusedByTheTextsOfKubeAPIServer(t *testing.T) {
 	for arg, want := range map[string]string{
 		"--nonsense":          "unknown flag: --nonsense",

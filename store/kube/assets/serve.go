@@ -71,7 +71,7 @@ func (o options) newServer() (*server, error) {
 	return s, nil
 }
 
-// checks returns the health checks that this server has of those of kube-apiserver, by their names.
+// checks returns the health checks of kube-apiserver that this server has, by their names.
 func (s *server) checks() []httpapi.HealthCheck {
 	done := func(context.Context) error { return nil } // before the port is open
 	return []httpapi.HealthCheck{

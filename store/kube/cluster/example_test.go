@@ -82,7 +82,7 @@ func ExampleBare() {
 	// namespaces "absent" not found
 }
 
-// A server with a store that the program has made, and fewer kinds: those of the group apps, and what they need.
+// A server with a store that the program has made, and fewer kinds: the kinds of the group apps, and what they need.
 func ExampleOptions_API() {
 	does := cluster.Bare()
 	does.Serves = func(r schema.GroupVersionResource) bool { return r.Group == "apps" }

@@ -148,8 +148,8 @@ func keyOfConversion(u *store.Unstructured, to meta.TypeMeta) (key conversionKey
 	return conversionKey{to.APIVersion, sha256.Sum256(text)}, len(text), err
 }
 
-// withMetadataOf returns a converted object with the metadata of the source, of which a webhook may change only labels and
-// annotations.
+// withMetadataOf restores the metadata of the source in a converted object, except labels and annotations: a webhook may change
+// only these.
 func withMetadataOf(converted, source *store.Unstructured) *store.Unstructured {
 	out := &store.Unstructured{ObjectMeta: source.ObjectMeta, Content: runtime.DeepCopyJSON(converted.Content)}
 	out.Labels, out.Annotations = maps.Clone(converted.Labels), maps.Clone(converted.Annotations)

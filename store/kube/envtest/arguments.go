@@ -63,12 +63,12 @@ func (a *Arguments) Enable(key string) *Arguments { return a.SetRaw(key, without
 // Disable leaves a flag out, with its defaults.
 func (a *Arguments) Disable(key string) *Arguments { return a.SetRaw(key, disabled{}) }
 
-// Append adds values to those of a flag, which begin with the defaults.
+// Append adds values to the values of a flag, which begin with the defaults.
 func (a *Arguments) Append(key string, values ...string) *Arguments {
 	return a.SetRaw(key, a.Get(key).Append(values...))
 }
 
-// AppendNoDefaults adds values to those of a flag, without its defaults. If the flag is set already, it does the same as Append.
+// AppendNoDefaults adds values to the values of a flag, without its defaults. If the flag is set already, it does the same as Append.
 func (a *Arguments) AppendNoDefaults(key string, values ...string) *Arguments {
 	have, ok := a.values[key]
 	if !ok {

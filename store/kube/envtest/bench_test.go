@@ -38,7 +38,7 @@ func BenchmarkStart(b *testing.B) {
 	}
 }
 
-// definitions returns a directory with n definitions, which are the one of cert-manager's certificates under other names.
+// definitions returns a directory with n definitions, copies of cert-manager's definition of certificates under other names.
 func definitions(t testing.TB, n int) string {
 	file, err := os.Open("../crd/testdata/projects/certificates.yaml.gz")
 	require.NoError(t, err)

@@ -23,7 +23,7 @@ type authority struct {
 	key  *ecdsa.PrivateKey
 }
 
-// The times of certificates are those of the machine and not of a testing/synctest bubble, in which they would have expired
+// Certificates take their times from the clock of the machine and not of a testing/synctest bubble, in which they would have expired
 // for programs outside of it. So the certificates are valid from the year in which time begins in a bubble.
 func validity() (from, to time.Time) {
 	now := time.Now()

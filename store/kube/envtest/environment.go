@@ -79,9 +79,9 @@ type Environment struct {
 	// TB is the test that ends the API, if it ends before Stop, and gets the failures of faults and verdicts. If nil, Stop
 	// returns them. A *testing.T and ginkgo.GinkgoT() are such a TB.
 	TB apitest.TB
-	// Options are those of the API behind the environment: a clock, fixtures, kinds, middleware, Verify. Fixtures are loaded
+	// Options configures the API behind the environment: a clock, fixtures, kinds, middleware, Verify. Fixtures are loaded
 	// after the definitions were installed. Without Authenticate or with credentials that it does not know, the user is the
-	// one of the client certificate.
+	// user of the client certificate.
 	Options apitest.Options
 
 	// GarbageCollection deletes objects whose owners are gone, as the controller of kube-controller-manager. A real

@@ -96,7 +96,7 @@ func executable(t *testing.T, source string) string {
 	return dir
 }
 
-// The oldest version of controller-runtime that is supported, and one in the middle. The newest is the one of the suites above.
+// The oldest version of controller-runtime that is supported, and one in the middle. The suites above have the newest.
 func TestProjectPassesWithOldVersions(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds old versions of client-go and controller-runtime")
@@ -148,7 +148,7 @@ func BenchmarkStart(b *testing.B) {
 	b.Run("definitions=20", func(b *testing.B) { benchmarkStart(b, definitions(b, 20)) })
 }
 
-// definitions returns a directory with n definitions, which are the one of cert-manager's certificates under other names.
+// definitions returns a directory with n definitions, copies of cert-manager's definition of certificates under other names.
 func definitions(b *testing.B, n int) string {
 	file, err := os.Open("../../../../store/kube/crd/testdata/projects/certificates.yaml.gz")
 	require.NoError(b, err)

@@ -1,4 +1,4 @@
-// Package assets runs suites of controller-runtime's envtest, unmodified, with the folder that store/kube/assets makes: the ones of
+// Package assets runs suites of controller-runtime's envtest, unmodified, with the folder that store/kube/assets makes: the suites of
 // envtest itself, and a project's suite with old versions of controller-runtime. All specs pass.
 //
 //	go test ./assets -v

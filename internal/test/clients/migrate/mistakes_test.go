@@ -33,7 +33,7 @@ func expect[T comparable](what string, got, want T) error {
 	return fmt.Errorf("%s is %#v", what, got)
 }
 
-// testMistakes runs each mistake on each fake, where it must stay hidden, and on an API, whose errors must be those of the
+// testMistakes runs each mistake on each fake, where it must stay hidden, and on an API, whose errors must be the errors in the
 // table of docs/migrate.md with this head.
 func testMistakes[C any](t *testing.T, mistakes []mistake[C], head string, fakes map[string]func(*testing.T) C, open func(*testing.T, func(*apitest.API)) C) {
 	t.Helper()

@@ -16,7 +16,7 @@ import (
 	"github.com/kubecoord/kubecoord/store/etcd"
 )
 
-// witness reads all changes of etcd from its beginning by one watch, without a replica. It keeps those of Leases.
+// witness reads all changes of etcd from its beginning by one watch, without a replica. It keeps the changes of Leases.
 type witness struct {
 	ctx    context.Context // of the watch
 	client *clientv3.Client

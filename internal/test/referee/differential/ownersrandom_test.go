@@ -228,7 +228,7 @@ func (m *model) fields(g generator) any {
 	if g.percent(5) {
 		return pick[any](g, object{}, object{"a": object{}}, object{"f:spec": 1}, object{"x:y": 1, "f:kind": object{}}, object{"v:1": object{}})
 	}
-	// The fields of a document are those of an object without lists.
+	// The document has the fields of an object without lists.
 	doc := m.document(g, m.versions[0])
 	doc["metadata"] = object{"labels": g.words("a", "b"), "annotations": g.words("a", "b"), "name": "n", "ownerReferences": object{"name": 1},
 		pick(g, "uid", "managedFields", "generation", "resourceVersion", "creationTimestamp"): object{}}

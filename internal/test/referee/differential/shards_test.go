@@ -15,7 +15,7 @@ import (
 )
 
 // TestShardSelectorsAreParsedAsUpstream compares which selectors are refused, what the others select, and the error
-// texts of upstream's own code. Syntax errors have other texts than those of cel-go. Package selector parses only a part of
+// texts of upstream's own code. Syntax errors have other texts than in cel-go. Package selector parses only a part of
 // CEL, so some selectors that upstream refuses later are syntax errors there.
 func TestShardSelectorsAreParsedAsUpstream(t *testing.T) {
 	eachCase(t, 5000, func(g generator) string {

@@ -46,7 +46,7 @@ func Flags() (*pflag.FlagSet, error) {
 	return fs, nil
 }
 
-// add adds the flag with its type, whose errors are those of kube-apiserver.
+// add adds the flag with its type, whose errors are the errors of kube-apiserver.
 func (r row) add(fs *pflag.FlagSet) (err error) {
 	switch r.kind {
 	case "bool":

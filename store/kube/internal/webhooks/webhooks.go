@@ -1,5 +1,5 @@
 // Package webhooks sends the requests of one server to admission and conversion webhooks: through its dialer, within time limits
-// by the clock of its store, and with a bound on the size of an answer. The clients are the ones of k8s.io/apiserver.
+// by the clock of its store, and with a bound on the size of an answer. The clients come from k8s.io/apiserver.
 package webhooks
 
 import (

@@ -26,7 +26,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 )
 
-// options are those of a manager without metrics. Version 0.16 moved the field.
+// options returns the options of a manager without metrics. Version 0.16 moved the field.
 func options() (o ctrl.Options) {
 	v := reflect.ValueOf(&o).Elem()
 	if old := v.FieldByName("MetricsBindAddress"); old.IsValid() {

@@ -252,8 +252,8 @@ func (t *Tokens) parse(token string) *claimed {
 	return c
 }
 
-// verify returns the user of a token, and those of the audiences for which the token is valid, which must be one at least. Nil
-// audiences stand for those of the server (upstream: pkg/serviceaccount, jwtTokenAuthenticator and validator).
+// verify returns the user of a token, and the requested audiences that the token covers, at least one. Nil audiences mean the
+// audiences of the server (upstream: pkg/serviceaccount, jwtTokenAuthenticator and validator).
 func (s *Server) verify(ctx context.Context, c *claimed, audiences []string) (httpapi.User, []string, error) {
 	none := httpapi.User{}
 	keys, err := s.tokens.publicKeys()

@@ -46,8 +46,8 @@ func (p *policyPlugin[P, B, E]) configured() bool {
 	return !isEmpty(p.policies) && !isEmpty(p.bindings)
 }
 
-// dispatch evaluates the policies, except for the resources that none may be about: those that are not stored, of which the
-// server itself has need, and policies (upstream: kubeapiserver/admission/exclusion and plugin/policy/generic).
+// dispatch evaluates the policies. It skips reviews of users and of their access, and policies themselves: no policy may match
+// them (upstream: kubeapiserver/admission/exclusion and plugin/policy/generic).
 func (p *policyPlugin[P, B, E]) dispatch(ctx context.Context, a admission.Attributes, o admission.ObjectInterfaces) error {
 	switch gr := a.GetResource().GroupResource(); gr.Group {
 	case "authentication.k8s.io", "authorization.k8s.io":
