@@ -110,7 +110,7 @@ func Elect(opts candidate.CoordinatorOptions) Part {
 	}
 }
 
-// Admission decides about writes. Only packages below this module can make one, because it has types of the registry.
+// Admission decides about writes; see the example of admission.Interface.
 type Admission = admission.Interface
 
 // API is the http.Handler of a store. It is safe for concurrent use.
