@@ -11,7 +11,7 @@
 //	contender, err := lease.NewContender(leases, lease.ContenderOptions{...})
 //
 // Objects have the preferred version of their kind. The server validates them and fills in their
-// defaults; the functions of a store.Descriptor are not called.
+// defaults; the functions of a kind.Descriptor are not called.
 //
 // # Errors
 //
