@@ -2,9 +2,11 @@ package httpapi_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -299,4 +301,31 @@ func ExampleAPI_Guard() {
 	// Output:
 	// 200 jane
 	// 401 {"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure","message":"Unauthorized","reason":"Unauthorized","code":401}
+}
+
+// The OpenAPI document of a kind needs no server. It has the paths and the schemas of the kind.
+func ExampleOpenAPI() {
+	var doc struct {
+		OpenAPI    string
+		Paths      map[string]any
+		Components struct{ Schemas map[string]any }
+	}
+	if err := json.Unmarshal(httpapi.OpenAPI(lease.Kind(), 0), &doc); err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(doc.OpenAPI)
+	for _, path := range slices.Sorted(maps.Keys(doc.Paths)) {
+		if !strings.Contains(path, "/watch/") { // the paths of deprecated watches
+			fmt.Println(path)
+		}
+	}
+	fmt.Println(doc.Components.Schemas["io.k8s.api.coordination.v1.Lease"] != nil)
+	// Output:
+	// 3.0.0
+	// /apis/coordination.k8s.io/v1/
+	// /apis/coordination.k8s.io/v1/leases
+	// /apis/coordination.k8s.io/v1/namespaces/{namespace}/leases
+	// /apis/coordination.k8s.io/v1/namespaces/{namespace}/leases/{name}
+	// true
 }

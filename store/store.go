@@ -88,6 +88,10 @@ func (st *Store) Clock() clock.Clock { return st.r.Clock() }
 // Now returns the time of the store, as timestamps have it.
 func (st *Store) Now() time.Time { return st.r.Now() }
 
+// CheckContact returns why watches over HTTP cannot begin: a store on etcd has had no contact to it for a while. It is nil for a store in
+// memory.
+func (st *Store) CheckContact() error { return st.r.CheckContact() }
+
 // Advance raises the resourceVersion to version, if it is lower: the next change has a greater one. So a store that
 // was loaded from a dump never repeats the resourceVersion of a change after the dump. It is an error for a store on
 // a Backend, which counts itself.

@@ -28,16 +28,24 @@ func defended() []defence {
 		{"a type or method that lets code for a store work over HTTP", []string{
 			"store.Collection.Clock", "httpapi/client.Client", "httpapi/client.Collection.Clock", "httpapi/client.Collection.Status",
 		}},
-		{"a rule for Descriptor.ValidateName", []string{
-			"store.ConfigKeyName", "store.DNSSubdomainName",
-		}},
 		{"what store/kube and store/etcd are made of, modules of their own", []string{
-			"store.As", "store.Of", "store.Store.Registry", "httpapi.Admission", "httpapi.Attributes.Forbidden",
+			"store.Of", "store.Store.Registry", "httpapi.Attributes.Forbidden",
+		}},
+		{"what store/kube makes kinds of the types of k8s.io/api of, a module of its own", []string{
+			"store/kind.Custom", "store/kind.CustomFuncs", "store/kind.NewCustom",
+			"store/kind.Opaque", "store/kind.Scalar", "store/kind.Shape", "store/kind.Untyped",
+			"store/kind.Library", "store/kind.Library.Compile", "store/kind.Member",
+			"store/kind.Type.Copy", "store/kind.Type.CopyMember", "store/kind.Type.EqualMember", "store/kind.Type.New",
+		}},
+		{"what store/kube asks of kinds to answer as CustomResourceDefinitions, webhooks and aggregated servers do", []string{
+			"store.Objects.SetTerminating", "store/kind.BuiltInGroup",
+			"store/kind.Kind.InternalType", "store/kind.Kind.Object", "store/kind.Kind.Untyped",
 		}},
 		{"a count for tests: a watch has ended", []string{
 			"store.Store.Watchers",
 		}},
 		{"the methods of an interface that a user implements, and the calls that one without a connection need not make", []string{
+			"store/admission.Interface.Admit", "store/admission.Interface.Validate",
 			"store/backend.Backend.Commit", "store/backend.Backend.Follow", "store/backend.Backend.Get", "store/backend.Backend.List",
 			"store/backend.Backend.Progress", "store/backend.Backend.Version", "store/backend.Follower.Contact", "store/backend.Follower.Reached",
 		}},

@@ -28,7 +28,7 @@ func Health(ctx context.Context, client *clientv3.Client, prefix string) error {
 // Ready reports whether a store on etcd answers a read without a resourceVersion, and begins
 // watches over HTTP. The context should have a deadline.
 func Ready(ctx context.Context, st *store.Store) error {
-	if err := st.Registry().CheckContact(); err != nil {
+	if err := st.CheckContact(); err != nil {
 		return err
 	}
 	_, err := lease.In(st).Get(ctx, "kube-system", "any")

@@ -29,7 +29,7 @@ type Options struct {
 
 // Resource describes how a kind of yours is served. Built-in kinds are served as a kube-apiserver serves them.
 type Resource struct {
-	// Plural is the resource in paths, such as "widgets". Default: as store.Descriptor.Plural.
+	// Plural is the resource in paths, such as "widgets". Default: as kind.Resource.Plural.
 	Plural string
 	// Singular defaults to the kind in lower case.
 	Singular string
