@@ -383,16 +383,16 @@ func ExampleKind() {
 	})
 	tree := k.Tree(k.New(0), 0)
 	tree["spec"] = map[string]any{"owner": "me", "unknown": true}
-	obj, err := k.FromTree(tree, 0)
+	obj, unknown, err := k.FromTree(tree, 0)
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	fmt.Println(k.FieldValue(obj, "spec.owner"), k.Tree(obj, 0)["spec"])
+	fmt.Println(k.FieldValue(obj, "spec.owner"), k.Tree(obj, 0)["spec"], unknown)
 	tree, err = k.DefaultTree(k.Tree(obj, 0), 0)
 	fmt.Println(tree["spec"], err)
 	// Output:
-	// me map[owner:me]
+	// me map[owner:me] [unknown field "spec.unknown"]
 	// map[owner:me workers:1] <nil>
 }
 
