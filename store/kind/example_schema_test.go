@@ -1,4 +1,4 @@
-package store_test
+package kind_test
 
 import (
 	"context"
@@ -20,7 +20,7 @@ func ExampleVersion_schema() {
 	spec := &schema.Schema{Type: "object", Properties: []schema.Property{
 		{Name: "ports", Schema: &schema.Schema{Type: "array", Items: port, ListType: "map", ListMapKeys: []string{"port", "protocol"}}},
 	}}
-	kind := store.MustKind(kind.Descriptor[*store.Unstructured]{
+	k := store.MustKind(kind.Descriptor[*store.Unstructured]{
 		Resource: kind.Resource{Group: "example.com", Kind: "Listener"},
 		Versions: []kind.Version[*store.Unstructured]{{
 			Name:   "v1",
@@ -29,7 +29,7 @@ func ExampleVersion_schema() {
 	})
 	st := store.New(store.Options{})
 	defer st.Close()
-	listeners := kind.In(st)
+	listeners := k.In(st)
 
 	for i, team := range []string{"web", "dns"} {
 		listener, err := listeners.Apply(context.Background(), &store.Unstructured{
