@@ -13,13 +13,14 @@
 //
 // # Kinds
 //
-// A Descriptor describes a kind: its names and versions, whether objects have namespaces, whether the status is a
+// A kind.Descriptor describes a kind: its names and versions, whether objects have namespaces, whether the status is a
 // subresource, and its own rules. NewKind makes it a Kind. Objects have a Go type, or no schema: see Unstructured. A
 // kind follows the rules of custom resources unless it is Native.
 //
 // # Objects
 //
-// Objects that go in are copied, and objects that come out belong to the caller.
+// Objects that go in are copied, and objects that come out belong to the caller. Only the objects of Objects, and of a watch with Shared, are
+// shared.
 //
 // # Order
 //
