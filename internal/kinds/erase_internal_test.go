@@ -1,0 +1,95 @@
+package kinds
+
+import (
+	"reflect"
+	"strconv"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/kubecoord/kubecoord/store/kind"
+)
+
+// A member that erase forgets would be a rule that a user wrote and that no write keeps.
+func TestEraseKeepsEveryMember(t *testing.T) {
+	type probe struct{}
+	var d kind.Descriptor[*probe]
+	called := ""
+	fill(t, reflect.ValueOf(&d).Elem(), "Descriptor", func(path string) { called = path })
+	erased := erase(&d)
+	compareMembers(t, reflect.ValueOf(d), reflect.ValueOf(erased), "Descriptor", &called)
+}
+
+// fill sets all members of v, each function to one that tells its path.
+func fill(t *testing.T, v reflect.Value, path string, tell func(path string)) {
+	t.Helper()
+	switch v.Kind() {
+	case reflect.Struct:
+		for i := range v.NumField() {
+			if f := v.Type().Field(i); f.IsExported() {
+				fill(t, v.Field(i), path+"."+f.Name, tell)
+			}
+		}
+	case reflect.Slice:
+		v.Set(reflect.MakeSlice(v.Type(), 2, 2))
+		for i := range v.Len() {
+			fill(t, v.Index(i), path+"["+strconv.Itoa(i)+"]", tell)
+		}
+	case reflect.Func:
+		v.Set(reflect.MakeFunc(v.Type(), func([]reflect.Value) (out []reflect.Value) {
+			tell(path)
+			for i := range v.Type().NumOut() {
+				out = append(out, reflect.Zero(v.Type().Out(i)))
+			}
+			return out
+		}))
+	case reflect.Pointer:
+		v.Set(reflect.New(v.Type().Elem()))
+	case reflect.Interface:
+		for _, value := range []any{&struct{ kind.Kind }{}, &struct{ kind.Type }{}} {
+			if reflect.TypeOf(value).AssignableTo(v.Type()) {
+				v.Set(reflect.ValueOf(value))
+			}
+		}
+	case reflect.String:
+		v.SetString(path)
+	case reflect.Bool:
+		v.SetBool(true)
+	case reflect.Int32:
+		v.SetInt(7)
+	}
+	require.False(t, v.IsZero(), "%s: this test has no value for a %v", path, v.Type())
+}
+
+// compareMembers demands of got the members of want, and of each function of got that it calls the one of its path.
+func compareMembers(t *testing.T, want, got reflect.Value, path string, called *string) {
+	t.Helper()
+	switch want.Kind() {
+	case reflect.Struct:
+		for i := range want.NumField() {
+			if f := want.Type().Field(i); f.IsExported() {
+				compareMembers(t, want.Field(i), got.FieldByName(f.Name), path+"."+f.Name, called)
+			}
+		}
+	case reflect.Slice:
+		if assert.Equal(t, want.Len(), got.Len(), path) {
+			for i := range want.Len() {
+				compareMembers(t, want.Index(i), got.Index(i), path+"["+strconv.Itoa(i)+"]", called)
+			}
+		}
+	case reflect.Func:
+		if !assert.False(t, got.IsNil(), path) {
+			return
+		}
+		var args []reflect.Value
+		for i := range got.Type().NumIn() {
+			args = append(args, reflect.Zero(got.Type().In(i)))
+		}
+		*called = ""
+		got.Call(args)
+		assert.Equal(t, path, *called)
+	default:
+		assert.Equal(t, want.Interface(), got.Interface(), path)
+	}
+}
