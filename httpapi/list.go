@@ -21,9 +21,6 @@ func (c *call) list() error {
 	}
 	ctx, done := c.untilClose()
 	defer done()
-	if err := c.await(ctx, opts); err != nil {
-		return err
-	}
 	l, err := c.resource().List(ctx, opts)
 	if err != nil {
 		return c.orClosed(err)
