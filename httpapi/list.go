@@ -117,7 +117,7 @@ func (c *call) listBody(l *registry.List) (*listBody, error) {
 		b.foot = append(append([]byte(`],"kind":"`+b.kind+`","metadata":`), mustJSON(members)...), '}')
 		b.encode = c.appendWhole
 	default:
-		b.head, b.foot = append(appendListMeta([]byte(e.JSONListHead), &m), `,"items":[`...), []byte("]}")
+		b.head, b.foot = append(appendListMeta([]byte(e.JSONListHead), &m), `,"items":[`...), []byte(jsonListFoot)
 	}
 	return b, nil
 }
