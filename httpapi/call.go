@@ -206,9 +206,8 @@ func (c *call) groupResource() meta.GroupResource {
 // untilClose returns a context that ends with the request, with Close of the API, or when done is
 // called.
 func (c *call) untilClose() (ctx context.Context, done func()) {
-	ctx, cancel := context.WithCancel(c.context())
-	stop := context.AfterFunc(c.api.ctx, cancel)
-	return ctx, func() { stop(); cancel() }
+	d := &deadline{Context: c.req.Context(), at: c.deadline.at, api: c.api.ctx}
+	return d, d.end
 }
 
 // orClosed returns errClosed for the error of a call that Close ended.

@@ -76,11 +76,6 @@ func (c *call) deleteCollection() error {
 	}
 	ctx, done := c.untilClose()
 	defer done()
-	exact := list
-	exact.Limit = max(list.Limit, 1) // the version of a deletion is the exact one
-	if err := c.await(ctx, exact); err != nil {
-		return err
-	}
 	l, err := c.resource().DeleteCollection(ctx, c.deletion(), list, opts)
 	if err != nil {
 		return c.orClosed(err)

@@ -20,19 +20,17 @@ func (c *call) get() error {
 		}
 		resourceVersion = c.param("resourceVersion")
 	}
-	ctx := c.context()
+	ctx, waiting := c.context(), registry.Waiting(nil)
 	if resourceVersion != "" { // the read may wait for it
 		var done func()
 		ctx, done = c.untilClose()
 		defer done()
+		waiting = c.withoutSlot
 	}
 	if err := c.checkNames(); err != nil {
 		return err
 	}
-	if err := c.await(ctx, registry.ListOptions{ResourceVersion: resourceVersion, ResourceVersionMatch: registry.MatchNotOlderThan}); err != nil {
-		return err
-	}
-	it, err := c.resource().Get(ctx, c.namespace, c.name, resourceVersion)
+	it, err := c.resource().GetWaiting(ctx, c.namespace, c.name, resourceVersion, waiting)
 	if err != nil {
 		return c.orClosed(err)
 	}

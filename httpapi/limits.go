@@ -7,8 +7,6 @@ import (
 	"net/http"
 	"runtime"
 	"slices"
-
-	"github.com/kubecoord/kubecoord/internal/registry"
 )
 
 // limits bounds the requests in flight (upstream: apiserver, server/filters/maxinflight.go). A slow
@@ -119,14 +117,6 @@ func (c *call) withoutSlot(wait func() error) error {
 		return errTooManyRequests
 	}
 	return err
-}
-
-// await waits without a slot for the version that a list with these options names.
-func (c *call) await(ctx context.Context, opts registry.ListOptions) error {
-	if v := opts.ResourceVersion; opts.Continue == "" && (v == "" || v == "0") {
-		return nil
-	}
-	return c.orClosed(c.withoutSlot(func() error { return c.resource().Await(ctx, opts) }))
 }
 
 // takeTurn waits until the request may encode the next part of a list. The turn ends with Write.

@@ -22,9 +22,6 @@ func (c *call) list() error {
 	}
 	ctx, done := c.untilClose()
 	defer done()
-	if err := c.await(ctx, opts); err != nil {
-		return err
-	}
 	l, err := c.resource().List(ctx, opts)
 	if err != nil {
 		return c.orClosed(err)
@@ -121,7 +118,7 @@ func (c *call) listBody(l *registry.List) (*listBody, error) {
 		b.foot = append(append([]byte(`],"kind":"`+b.kind+`","metadata":`), mustJSON(members)...), '}')
 		b.encode = c.appendWhole
 	default:
-		b.head, b.foot = append(appendListMeta([]byte(e.JSONListHead), &m), `,"items":[`...), []byte("]}")
+		b.head, b.foot = append(appendListMeta([]byte(e.JSONListHead), &m), `,"items":[`...), []byte(jsonListFoot)
 	}
 	return b, nil
 }

@@ -8,6 +8,7 @@ import (
 
 	"google.golang.org/protobuf/encoding/protowire"
 
+	"github.com/kubecoord/kubecoord/internal/codec"
 	"github.com/kubecoord/kubecoord/internal/registry"
 	"github.com/kubecoord/kubecoord/internal/yaml"
 )
@@ -26,7 +27,7 @@ type listBody struct {
 	convert   func(dst, item []byte) ([]byte, error)
 	separator string // between two items
 	size      int    // of all items with the separators; 0 if it is unknown
-	joined    []byte // the items with the separators, or nil
+	joined    []byte // the items with the separators, and the foot, or nil
 
 	buf []byte // of encode
 }
@@ -67,7 +68,7 @@ func (c *call) measure(b *listBody, l *registry.List) error {
 	f, most := c.media.format, 0
 	if b.encode == nil && (f == formatProtobuf || f == formatJSON && !c.media.pretty) {
 		if b.joined, most = l.Joined(b.versionIndex, f); b.joined != nil {
-			b.size = len(b.joined)
+			b.size = len(b.joined) - len(joinedFoot(f))
 			return nil
 		}
 	}
@@ -88,16 +89,30 @@ func (c *call) measure(b *listBody, l *registry.List) error {
 	if most == 0 || b.size > most {
 		return nil
 	}
-	joined, err := make([]byte, 0, b.size), error(nil)
+	foot := joinedFoot(f)
+	joined, err := make([]byte, 0, b.size+len(foot)), error(nil)
 	for i := 0; i < len(b.items) && err == nil; i++ {
 		joined, err = b.append(joined, i)
 	}
 	if err == nil {
+		joined = append(joined, foot...)
 		l.Remember(b.versionIndex, f, joined)
 		b.joined = joined
 	}
 	return err
 }
+
+// joinedFoot returns the foot of every list in a format whose items are joined. It stands behind them: as a write of its own it would
+// be one more packet of an answer that has two or three.
+func joinedFoot(f format) string {
+	if f == formatProtobuf {
+		return codec.EnvelopeFoot
+	}
+	return jsonListFoot + "\n"
+}
+
+// jsonListFoot is the foot of a list in JSON.
+const jsonListFoot = "]}"
 
 // itemMark stands for the items while the rest of a list is converted.
 const (
@@ -205,7 +220,6 @@ func (c *call) sendJoinedItems(b *listBody) {
 		}
 		rest = rest[n:]
 	}
-	c.Write(b.foot)
 }
 
 // sendItems sends a list in parts. It makes them in buf, which begins with the head, and returns buf.

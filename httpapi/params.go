@@ -69,6 +69,7 @@ func (c *call) listOptions() (registry.ListOptions, error) {
 	o.Continue = c.param("continue")
 	o.ResourceVersion, o.ResourceVersionMatch = c.param("resourceVersion"), c.param("resourceVersionMatch")
 	o.SendInitialEvents = c.optionalBool("sendInitialEvents")
+	o.Waiting = c.withoutSlot
 	return o, nil
 }
 

@@ -72,11 +72,12 @@ func (c *call) failTimedOut() {
 
 // deadline is like a context.WithDeadline, but has no timer until something waits for its end.
 type deadline struct {
-	context.Context // of the request
-	at              time.Time
+	context.Context                 // of the request
+	at              time.Time       // zero: none
+	api             context.Context // ends it too, unless it is nil
 
 	timed atomic.Pointer[timed] // nil until something waits
-	ended atomic.Bool           // the request is answered
+	ended atomic.Bool           // end was called
 }
 
 // timed is a context with a timer.
@@ -98,16 +99,39 @@ func (d *deadline) wait() context.Context {
 	if t := d.timed.Load(); t != nil {
 		return t.Context
 	}
-	var t timed
-	t.Context, t.cancel = context.WithDeadline(d.Context, d.at)
-	if !d.timed.CompareAndSwap(nil, &t) {
+	t := d.time()
+	if !d.timed.CompareAndSwap(nil, t) {
 		t.cancel() // another goroutine was first
+		t = d.timed.Load()
 	}
-	return d.timed.Load().Context
+	if d.ended.Load() {
+		t.cancel() // end may have come before it
+	}
+	return t.Context
+}
+
+// time returns the context to wait for.
+func (d *deadline) time() *timed {
+	ctx, cancel := d.Context, context.CancelFunc(nil)
+	if d.at.IsZero() {
+		ctx, cancel = context.WithCancel(ctx)
+	} else {
+		ctx, cancel = context.WithDeadline(ctx, d.at)
+	}
+	if d.api == nil {
+		return &timed{ctx, cancel}
+	}
+	stop := context.AfterFunc(d.api, cancel)
+	return &timed{ctx, func() { stop(); cancel() }}
 }
 
 // Deadline returns the deadline of the request.
-func (d *deadline) Deadline() (time.Time, bool) { return d.at, true }
+func (d *deadline) Deadline() (time.Time, bool) {
+	if d.at.IsZero() {
+		return d.Context.Deadline()
+	}
+	return d.at, true
+}
 
 // Done returns a channel that is closed at the end.
 func (d *deadline) Done() <-chan struct{} { return d.wait().Done() }
@@ -120,9 +144,9 @@ func (d *deadline) Err() error {
 	switch err := d.Context.Err(); {
 	case err != nil:
 		return err
-	case !time.Now().Before(d.at):
+	case !d.at.IsZero() && !time.Now().Before(d.at):
 		return context.DeadlineExceeded
-	case d.ended.Load():
+	case d.ended.Load(), d.api != nil && d.api.Err() != nil:
 		return context.Canceled
 	}
 	return nil

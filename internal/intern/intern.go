@@ -57,7 +57,9 @@ func find[T any](t *Table, hash uint64, same func(T) bool, keep func() T) T {
 // all else that m refers to must belong to m alone.
 func (t *Table) Metadata(m, old *meta.ObjectMeta) {
 	if old == nil {
-		old = &meta.ObjectMeta{Namespace: t.text(m.Namespace), Name: strings.Clone(m.Name), UID: m.UID} // parts of a request
+		// They are parts of a request, but for the uid. Both texts in one block take 16 bytes less for a name of 12 bytes or less.
+		both := m.Name + string(m.UID)
+		old = &meta.ObjectMeta{Namespace: t.text(m.Namespace), Name: both[:len(m.Name)], UID: meta.UID(both[len(m.Name):])}
 	}
 	m.Namespace, m.Name, m.UID = old.Namespace, old.Name, old.UID
 	m.Labels, m.Annotations = t.entries(m.Labels, old.Labels), t.entries(m.Annotations, old.Annotations)

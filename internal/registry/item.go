@@ -21,13 +21,30 @@ type Item struct {
 	obj     kinds.Object // handed out only by Stored
 	version uint64       // of the change that made this state
 	size    uint32       // see Store.bytes; once it is stored
-	filled  bool         // by defaults that are not in storage: as upstream, the next write stores them, even if it changes nothing else
-	asked   atomic.Bool
+	marks   atomic.Uint32
 	memo    atomic.Pointer[memo]
 	// reading is the item as an object of a kind that has replaced its own, or nil.
 	reading atomic.Pointer[Item]
 	account *account // of the memo; nil if the item is not stored
 }
+
+// The marks of an Item. They share a field, with which it takes 64 bytes.
+const (
+	markAsked  uint32 = 1 << iota // for its bytes
+	markFilled                    // by defaults that are not in storage: as upstream, the next write stores them, even if it changes nothing else
+)
+
+// fill marks an item that is not stored yet as filled, if it is.
+func (it *Item) fill(isFilled bool) {
+	if isFilled {
+		it.marks.Or(markFilled)
+	}
+}
+
+func (it *Item) isFilled() bool { return it.marks.Load()&markFilled != 0 }
+
+// ask reports whether the bytes were asked for before.
+func (it *Item) ask() bool { return it.marks.Or(markAsked)&markAsked != 0 }
 
 // newItem takes ownership of obj.
 func newItem(d *kinds.Kind, obj kinds.Object, version uint64) *Item {
@@ -111,7 +128,7 @@ func (it *Item) Encoded(version int, format kinds.Format) ([]byte, error) {
 		return data, nil
 	}
 	data, err := it.kind.Encode(it.obj, version, format)
-	if err != nil || !it.asked.Swap(true) || !it.account.take(len(data)) {
+	if err != nil || !it.ask() || !it.account.take(len(data)) {
 		return data, err
 	}
 	// The loser of a race is not remembered.
@@ -124,7 +141,7 @@ func (it *Item) Encoded(version int, format kinds.Format) ([]byte, error) {
 // AppendJSON appends the bytes of Encoded in the format JSON, with room for one more. The
 // first call of the two needs no memory of its own.
 func (it *Item) AppendJSON(dst []byte, version int) ([]byte, error) {
-	if !it.asked.Swap(true) {
+	if !it.ask() {
 		dst, err := it.kind.Append(dst, it.obj, version, kinds.JSON)
 		return slices.Grow(dst, 1), err
 	}
@@ -160,7 +177,9 @@ func (it *Item) RowConditions() []any { return it.kind.RowConditions(it.obj) }
 func (it *Item) renumbered(version uint64) *Item {
 	o := it.kind.Type().CopyStruct(it.obj).(kinds.Object)
 	setResourceVersion(o, version)
-	return &Item{kind: it.kind, obj: o, version: version, filled: it.filled, account: it.account}
+	next := &Item{kind: it.kind, obj: o, version: version, account: it.account}
+	next.fill(it.isFilled())
+	return next
 }
 
 // lastState is the object of the Deleted event of a change that removes an object, or moves it out of the selector of

@@ -66,7 +66,7 @@ func (r *Resource) List(ctx context.Context, opts ListOptions) (*List, error) {
 	}
 	r.snapshots.dropBefore(r.st.oldest())
 	r.trim()
-	s, err := r.stateFor(ctx, read)
+	s, err := r.stateFor(ctx, read, opts.Waiting)
 	if err != nil {
 		return nil, err
 	}

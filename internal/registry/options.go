@@ -13,9 +13,10 @@ type ListOptions struct {
 	Namespace                                   string
 	LabelSelector, FieldSelector, ShardSelector string
 	ResourceVersion, ResourceVersionMatch       string
-	// Continue and Limit are for lists. In most cases Continue is an error for a watch.
+	// Continue, Limit and Waiting are for lists. In most cases Continue is an error for a watch.
 	Continue string
 	Limit    int64
+	Waiting  Waiting
 	// OtherRules validates a list by the rules of a watch, or a watch by the rules of a list. For upstream the parameter watch decides,
 	// which differs from the request in the deletion of a collection and in the deprecated paths below /watch/.
 	OtherRules bool
@@ -33,6 +34,10 @@ type ListOptions struct {
 	// half a minute, and refuses to start it then, so that the client goes to another server.
 	EndWithoutContact bool
 }
+
+// Waiting runs the wait of a read for a version in the future, and returns its error or one of its own. A caller that must hold
+// nothing meanwhile gives it up there. A nil Waiting only waits.
+type Waiting func(wait func() error) error
 
 // The values of ResourceVersionMatch.
 const (

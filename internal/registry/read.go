@@ -18,6 +18,11 @@ const futureWait = 3 * time.Second
 // Get returns the current state of an object. With a resourceVersion the state is not
 // older, and Get waits for a version in the future.
 func (r *Resource) Get(ctx context.Context, namespace, name, resourceVersion string) (*Item, error) {
+	return r.GetWaiting(ctx, namespace, name, resourceVersion, nil)
+}
+
+// GetWaiting is Get for a caller that gives something up during the wait.
+func (r *Resource) GetWaiting(ctx context.Context, namespace, name, resourceVersion string, waiting Waiting) (*Item, error) {
 	read, err := chooseGet(resourceVersion)
 	if err != nil {
 		return nil, err
@@ -26,7 +31,7 @@ func (r *Resource) Get(ctx context.Context, namespace, name, resourceVersion str
 	var it *Item
 	if from := r.st.reader(ctx); read.choice == storedState {
 		it, err = from.get(ctx, r, k)
-	} else if err = from.waitFor(ctx, r, read.version); err == nil {
+	} else if err = waiting.waitFor(ctx, r, read.version); err == nil {
 		it, err = from.lookup(r, k)
 	}
 	if err != nil {

@@ -100,7 +100,7 @@ func choosePage(o ListOptions) (readState, error) {
 }
 
 // stateFor returns the chosen state of the reader in the context. It may wait for a version, at most futureWait.
-func (r *Resource) stateFor(ctx context.Context, read readState) (s snapshot, err error) {
+func (r *Resource) stateFor(ctx context.Context, read readState, waiting Waiting) (s snapshot, err error) {
 	from := r.st.reader(ctx)
 	switch read.choice {
 	case currentState:
@@ -108,7 +108,7 @@ func (r *Resource) stateFor(ctx context.Context, read readState) (s snapshot, er
 	case storedState, storedExactState:
 		s, err = r.storedState(ctx, read)
 	default:
-		if err := from.waitFor(ctx, r, read.version); err != nil {
+		if err := waiting.waitFor(ctx, r, read.version); err != nil {
 			return s, err
 		}
 		if read.choice == exactState {
@@ -126,18 +126,13 @@ func (r *Resource) stateFor(ctx context.Context, read readState) (s snapshot, er
 	return s, expiredList()
 }
 
-// Await waits for the version that a list with these options would wait for, at most futureWait.
-// A get waits as a list with MatchNotOlderThan. A caller that must hold nothing during the
-// wait calls Await before the read, which reports all other errors.
-func (r *Resource) Await(ctx context.Context, opts ListOptions) error {
-	sel, err := r.checkList(opts)
-	if err != nil || sel.parseShards(opts.ShardSelector, nil) != nil {
-		return nil
+// waitFor waits until the reader in the context sees a version, at most futureWait.
+func (w Waiting) waitFor(ctx context.Context, r *Resource, version uint64) error {
+	from := r.st.reader(ctx)
+	if w == nil || version <= min(from.position(r).version, r.st.ResourceVersion()) {
+		return from.waitFor(ctx, r, version)
 	}
-	if read, _ := chooseList(opts, sel.single()); read.choice == atLeastState || read.choice == exactState {
-		_, err = r.stateFor(ctx, readState{choice: atLeastState, version: read.version})
-	}
-	return err
+	return w(func() error { return from.waitFor(ctx, r, version) })
 }
 
 // storedState returns a state of the store without waiting for a version of the future.

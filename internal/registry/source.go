@@ -140,7 +140,8 @@ func (r *Resource) publishLocked(ctx context.Context, w *write, at time.Time) {
 	var next *Item
 	if w.obj != nil {
 		next = newItem(r.Kind, w.obj, w.version)
-		next.size, next.filled = uint32(w.size), w.filled
+		next.size = uint32(w.size)
+		next.fill(w.filled)
 		setResourceVersion(w.obj, w.version)
 		w.answer = next
 		st.bytes += next.counted()

@@ -210,7 +210,7 @@ func (it *Item) as(k *kinds.Kind) (*Item, error) {
 	next := newItem(k, o, it.version)
 	next.size = it.size // as it is counted, until it is written
 	setResourceVersion(o, it.version)
-	next.filled = it.filled || k.Info().Trees && !k.Type().Equal(o, it.obj)
+	next.fill(it.isFilled() || k.Info().Trees && !k.Type().Equal(o, it.obj))
 	return next, nil
 }
 

@@ -342,7 +342,7 @@ func (r *Resource) replace(ctx context.Context, current *Item, o kinds.Object, r
 	last := old.DeletionTimestamp != nil && !r.Kind.Holds(o) &&
 		(old.DeletionGracePeriodSeconds == nil || *old.DeletionGracePeriodSeconds == 0)
 	same := r.Kind.Type().Equal(o, current.obj)
-	if !last && same && !current.filled {
+	if !last && same && !current.isFilled() {
 		w.answer, w.done = current, true
 		return w, nil
 	}

@@ -12,8 +12,8 @@ import (
 	"github.com/kubecoord/kubecoord/internal/registry"
 )
 
-// Await waits if the list of the same options would, in a store at 1005 and a replica at 1003.
-func TestAwaitWaitsForVersionsInTheFuture(t *testing.T) {
+// A list of a store at 1005 or a replica at 1003 runs its wait for a version by Waiting, and nothing else.
+func TestWaitingRunsTheWaitForAVersionInTheFuture(t *testing.T) {
 	type options = registry.ListOptions
 	const exact = registry.MatchExact
 	for name, row := range map[string]struct {
@@ -44,16 +44,17 @@ func TestAwaitWaitsForVersionsInTheFuture(t *testing.T) {
 					opts.Continue = first.Continue
 				}
 				for ctx, want := range map[context.Context]bool{t.Context(): row.store, behind: row.behind} {
-					began := time.Now()
-					err := r.Await(ctx, opts)
-					assert.Equal(t, want, time.Since(began) == 3*time.Second)
-					began = time.Now()
-					_, listErr := r.List(ctx, opts)
-					assert.Equal(t, want, time.Since(began) == 3*time.Second, "the list waits")
+					began, waited, errWait := time.Now(), time.Duration(0), error(nil)
+					opts.Waiting = func(wait func() error) error {
+						errWait = wait()
+						waited += time.Since(began)
+						return errWait
+					}
+					_, err := r.List(ctx, opts)
+					assert.Equal(t, want, waited == 3*time.Second)
+					assert.Equal(t, waited, time.Since(began), "all of the wait")
 					if want {
-						assert.Equal(t, listErr, err)
-					} else {
-						assert.NoError(t, err)
+						assert.Equal(t, errWait, err)
 					}
 				}
 			})
@@ -61,12 +62,31 @@ func TestAwaitWaitsForVersionsInTheFuture(t *testing.T) {
 	}
 }
 
-func TestAwaitEndsWhenTheVersionIsThere(t *testing.T) {
+func TestWaitingEndsWhenTheVersionIsThere(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		st, p, behind := lagging(t)
 		time.AfterFunc(time.Second, p.CatchUp)
-		began := time.Now()
-		assert.NoError(t, leasesIn(st).r.Await(behind, registry.ListOptions{ResourceVersion: "1005"}))
-		assert.Equal(t, time.Second, time.Since(began))
+		var waits []time.Duration
+		get := func() {
+			began := time.Now()
+			_, err := leasesIn(st).r.GetWaiting(behind, "ns", "a", "1005", func(wait func() error) error {
+				err := wait()
+				waits = append(waits, time.Since(began))
+				return err
+			})
+			assert.NoError(t, err)
+		}
+		get()
+		get()
+		assert.Equal(t, []time.Duration{time.Second}, waits, "the second read finds the version")
 	})
+}
+
+func TestAnErrorOfWaitingEndsTheRead(t *testing.T) {
+	st, _, behind := lagging(t)
+	refuse := func(func() error) error { return assert.AnError }
+	_, err := leasesIn(st).r.List(behind, registry.ListOptions{ResourceVersion: "1005", Waiting: refuse})
+	assert.Equal(t, assert.AnError, err)
+	_, err = leasesIn(st).r.GetWaiting(behind, "ns", "a", "1005", refuse)
+	assert.Equal(t, assert.AnError, err)
 }
