@@ -1,12 +1,9 @@
-// Package caller stores facts of a request in its context: an observer of the answer, and whether the server itself writes.
+// Package caller stores the observer of an answer in the context of its request.
 package caller
 
 import "context"
 
-type (
-	observerKey struct{}
-	serverKey   struct{}
-)
+type observerKey struct{}
 
 // Sight is a version that an answer or a watch event shows to the client of a request: of one object, or of all objects in
 // the scope of the request if Name is "".
@@ -26,12 +23,3 @@ func Observer(ctx context.Context) func(Sight) {
 	observe, _ := ctx.Value(observerKey{}).(func(Sight))
 	return observe
 }
-
-// WithServer returns a context for writes below admission, which a real server makes in its storage, such as the deletion of
-// the objects of a CustomResourceDefinition.
-func WithServer(ctx context.Context) context.Context {
-	return context.WithValue(ctx, serverKey{}, true)
-}
-
-// IsServer reports whether a write is below admission.
-func IsServer(ctx context.Context) bool { return ctx.Value(serverKey{}) != nil }
