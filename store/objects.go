@@ -52,7 +52,7 @@ func (o *Objects) Modify(ctx context.Context, namespace, name, subresource strin
 	req.DryRun, req.FieldManager, req.Persistent = opts.DryRun, opts.FieldManager, true
 	if subresource != "" {
 		if req.Sub = o.r.Kind.Subresource(subresource); req.Sub == nil {
-			return o.r.NotFound(name)
+			return meta.NewBadRequest("subresource: got %q, want a subresource of %s", subresource, o.r.GroupResource())
 		}
 	}
 	_, _, err := o.r.Update(ctx, req, registry.Replacement(func(current *registry.Item) (meta.Object, error) {

@@ -48,7 +48,8 @@ func TestModifyOfObjectsNamesWhatIsMissing(t *testing.T) {
 	assertStatus(t, objects.Modify(t.Context(), "ns", "a", "", change, store.UpdateOptions{}), 404, store.ErrNotFound, `engines.example.com "a" not found`)
 	_, err := k.In(st).Create(t.Context(), newEngine("ns/a", 1, 0), store.CreateOptions{})
 	require.NoError(t, err)
-	assertStatus(t, objects.Modify(t.Context(), "ns", "a", "scale", change, store.UpdateOptions{}), 404, store.ErrNotFound, `engines.example.com "a" not found`)
+	assertStatus(t, objects.Modify(t.Context(), "ns", "a", "scale", change, store.UpdateOptions{}), 400, store.ErrBadRequest,
+		`subresource: got "scale", want a subresource of engines.example.com`)
 }
 
 func TestDeleteCollectionOfObjectsKeepsOtherNamespaces(t *testing.T) {
