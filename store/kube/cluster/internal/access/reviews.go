@@ -47,10 +47,7 @@ func (s *Server) Review(ctx context.Context, review runtime.Object) error {
 }
 
 // userOf returns the user of a request.
-func userOf(ctx context.Context) httpapi.User {
-	u := store.UserOf(ctx)
-	return httpapi.User{Name: u.Name, UID: u.UID, Groups: u.Groups, Extra: u.Extra}
-}
+func userOf(ctx context.Context) httpapi.User { return store.UserOf(ctx) }
 
 func subject(spec *authorizationv1.SubjectAccessReviewSpec) httpapi.User {
 	u := httpapi.User{Name: spec.User, UID: spec.UID, Groups: spec.Groups}
