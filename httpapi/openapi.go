@@ -138,23 +138,23 @@ func describe(of, others []*endpoint) openapi.API {
 
 // OpenAPI returns the document of version 3 about one version of a kind, by its index, in JSON: its schemas, and the paths of its objects.
 func OpenAPI(k kind.Kind, version int) []byte {
-	info := k.Info()
-	gv := openapi.GroupVersion{
-		GroupVersion: meta.GroupVersion{Group: info.Group, Version: info.Versions[version].Name},
-		Resources: []openapi.Resource{{
-			Kind: info.Kind, Plural: info.Plural, NotStrategic: info.Trees, Native: info.Native, JSONOnly: info.JSONOnly,
-			ClusterScoped: info.ClusterScoped, Type: kinds.Of(k).Document(version), Verbs: info.Verbs,
-		}},
+	e := (*endpoint)(kinds.Of(k).Endpoints()[version])
+	gv, _ := meta.ParseGroupVersion(e.APIVersion)
+	of := openapi.GroupVersion{GroupVersion: gv, Resources: []openapi.Resource{e.describeAlone()}}
+	return openapi.API{GroupVersions: []openapi.GroupVersion{of}}.V3(of.Name()).JSON()
+}
+
+// describeAlone describes a kind in a version without its subresources.
+func (e *endpoint) describeAlone() openapi.Resource {
+	return openapi.Resource{
+		Kind: e.Info.Kind, Plural: e.Info.Plural, NotStrategic: e.Info.Trees, Native: e.Info.Native, JSONOnly: e.Info.JSONOnly, ClusterScoped: e.Info.ClusterScoped,
+		Type: e.Document(), Verbs: e.Info.Verbs,
 	}
-	return openapi.API{GroupVersions: []openapi.GroupVersion{gv}}.V3(gv.Name()).JSON()
 }
 
 // describe describes a kind in a version with its subresources.
 func (e *endpoint) describe() openapi.Resource {
-	r := openapi.Resource{
-		Kind: e.Info.Kind, Plural: e.Info.Plural, NotStrategic: e.Info.Trees, Native: e.Info.Native, JSONOnly: e.Info.JSONOnly, ClusterScoped: e.Info.ClusterScoped,
-		Type: e.Document(), Verbs: e.Info.Verbs,
-	}
+	r := e.describeAlone()
 	for _, s := range e.Kind.Subresources() {
 		sub := openapi.Subresource{Name: s.Name, Verbs: s.Verbs}
 		if s.Body != nil {

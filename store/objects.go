@@ -3,7 +3,6 @@ package store
 import (
 	"context"
 	"iter"
-	"slices"
 
 	"github.com/kubecoord/kubecoord/internal/kinds"
 	"github.com/kubecoord/kubecoord/internal/registry"
@@ -33,6 +32,9 @@ func (o *Objects) Len() int { return o.r.Len() }
 
 // Get returns the present state of an object, without waiting, or nil if there is none.
 func (o *Objects) Get(namespace, name string) meta.Object { return o.r.Peek(namespace, name).Stored() }
+
+// State returns a value that is another one, by ==, after each change of the objects.
+func (o *Objects) State() any { return o.r.State() }
 
 // All iterates over the objects of a namespace, or of all namespaces for "", in the order of "namespace/name" and in their present state.
 func (o *Objects) All(namespace string) iter.Seq[meta.Object] {
@@ -85,8 +87,7 @@ func (o *Objects) SetTerminating(terminating bool) { o.r.Store().SetTerminating(
 
 // request returns a request for an object in the preferred version of the kind.
 func (o *Objects) request(namespace, name string) registry.Request {
-	served := slices.IndexFunc(o.r.Info().Versions, func(v kind.VersionInfo) bool { return !v.Unserved })
-	return registry.Request{Namespace: namespace, Name: name, Version: max(served, 0)}
+	return registry.Request{Namespace: namespace, Name: name, Version: o.r.Info().Preferred()}
 }
 
 // ObjectChange is a change of an object of any kind. Its objects are shared, as the objects of Objects are.

@@ -16,7 +16,7 @@ import (
 // and the clock must not be moved by hand: versions and quota belong to the Backend, and its other users know no such seed
 // and clock.
 //
-// If ctx ends first, the error is the one of ctx. Otherwise it is an error of the options, or of Backend.Follow.
+// The error is the error of ctx if ctx ends first, or else an error of the options or of Backend.Follow.
 func Open(ctx context.Context, opts Options, b backend.Backend, all ...kind.Kind) (*Store, error) {
 	registered := make([]*kinds.Kind, len(all))
 	for i, k := range all {

@@ -39,18 +39,12 @@ type Custom struct {
 	settle func(p unsafe.Pointer)
 }
 
-// CustomFuncs are the functions of a Custom. They must not change a value besides the one that they are told to change, and may be
-// called from any goroutine. A nil function stands for what the JSON of the type says.
+// CustomFuncs are the functions of a Custom; package store/kind documents them. A nil function stands for what the JSON of the type says.
 type CustomFuncs[T any] struct {
-	// Kind is Scalar, Opaque or Untyped.
-	Kind Kind
-	// Copy returns a deep copy of a value. Nil means that an assignment is one.
-	Copy func(v *T) T
-	// Tree returns what the JSON of a value decodes to.
-	Tree func(v *T) any
-	// Equal reports whether two values have the same JSON.
-	Equal func(v, w *T) bool
-	// Settle makes a value ready to be shared: afterwards its methods only read it. Such a type has Copy, too.
+	Kind   Kind // Scalar, Opaque or Untyped
+	Copy   func(v *T) T
+	Tree   func(v *T) any
+	Equal  func(v, w *T) bool
 	Settle func(v *T)
 }
 

@@ -32,7 +32,7 @@ func defended() []defence {
 			"store.Of", "store.Store.CheckContact", "store.Store.Registry", "httpapi.Attributes.Forbidden",
 		}},
 		{"what store/kube makes kinds of the types of k8s.io/api of, a module of its own", []string{
-			"store/kind.Custom", "store/kind.CustomFuncs", "store/kind.NewCustom",
+			"store/kind.Custom", "store/kind.CustomFuncs", "store/kind.NewCustom", "store/kind.NewLibrary", "store/kind.Info.Preferred", "store.Objects.State",
 			"store/kind.Opaque", "store/kind.Scalar", "store/kind.Shape", "store/kind.Untyped",
 			"store/kind.Library", "store/kind.Library.Compile", "store/kind.Member",
 			"store/kind.Type.Copy", "store/kind.Type.CopyMember", "store/kind.Type.EqualMember", "store/kind.Type.New",

@@ -62,7 +62,7 @@ func fill(t *testing.T, v reflect.Value, path string, tell func(path string)) {
 	require.False(t, v.IsZero(), "%s: this test has no value for a %v", path, v.Type())
 }
 
-// compareMembers demands of got the members of want, and of each function of got that it calls the one of its path.
+// compareMembers checks that got has each member that want has, and that each function of got calls the function of want at the same path.
 func compareMembers(t *testing.T, want, got reflect.Value, path string, called *string) {
 	t.Helper()
 	switch want.Kind() {

@@ -118,6 +118,9 @@ func (st *Store) FollowAll(ctx context.Context) iter.Seq2[[]ObjectChange, error]
 	}
 }
 
+// State returns a value that is another one, by ==, after each change of the objects.
+func (r *Resource) State() any { return r.snapshot().tree }
+
 // Present iterates over the items of a namespace, or of all for "", as they are now. They must not be changed.
 func (r *Resource) Present(namespace string) iter.Seq[*Item] {
 	return func(yield func(*Item) bool) {

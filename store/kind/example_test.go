@@ -46,7 +46,7 @@ func serve(api http.Handler, accept, method, path, body string) *httptest.Respon
 	return answer
 }
 
-// Who creates a Task owns it, and no update changes that. A deleted Task has half a minute to end its work.
+// The user who creates a Task is its owner for good. A deleted Task has half a minute to end its work.
 func ExampleStrategy() {
 	tasks := store.MustKind(kind.Descriptor[*Task]{
 		Resource: kind.Resource{Group: "example.com", Kind: "Task", Categories: []string{"all"}},

@@ -32,7 +32,7 @@ type Kind interface {
 
 	// FieldValue returns the value of a selectable field of a stored object, "" for others.
 	FieldValue(obj meta.Object, path string) string
-	// Wire returns a copy of a stored object in the shape of a version, with kind and apiVersion. The error is of the conversion.
+	// Wire returns a copy of a stored object in the shape of a version, with kind and apiVersion. It fails if the conversion fails.
 	Wire(ctx context.Context, obj meta.Object, version int) (meta.Object, error)
 	// Received returns an object in the shape of a version as the steps of a write get it: with defaults, and in the stored form unless
 	// the kind KeepsVersion. It takes ownership of the object.
@@ -87,6 +87,11 @@ type VersionInfo struct {
 
 // Serves reports whether the kind has a verb, in the words of discovery.
 func (i *Info) Serves(verb string) bool { return i.Verbs == nil || slices.Contains(i.Verbs, verb) }
+
+// Preferred returns the index of the first version that is served, or 0.
+func (i *Info) Preferred() int {
+	return max(slices.IndexFunc(i.Versions, func(v VersionInfo) bool { return !v.Unserved }), 0)
+}
 
 // Stored reports whether objects are kept. Others, such as a SubjectAccessReview, are answered and forgotten.
 func (i *Info) Stored() bool { return i.Serves("watch") }

@@ -2,7 +2,6 @@ package kind
 
 import (
 	"reflect"
-	"sync"
 
 	"github.com/kubecoord/kubecoord/internal/codec"
 	"github.com/kubecoord/kubecoord/store/meta"
@@ -10,16 +9,14 @@ import (
 )
 
 // Library is the Go types of another library, such as k8s.io/api, whose objects are handled as they are, from the body of a request to the
-// watcher. It must not be changed after its first use, and may then be used from any goroutine.
-type Library struct {
-	// Same has for a type of the library the type of this module that has its members and its memory: its metadata has the memory of
-	// meta.ObjectMeta, so that an object lends it.
-	Same map[reflect.Type]reflect.Type
-	// Custom has the types with JSON methods of their own that need more than these.
-	Custom map[reflect.Type]*Custom
+// watcher. It may be used from any goroutine.
+type Library struct{ types codec.Library }
 
-	once  sync.Once
-	types *codec.Library // since the first use
+// NewLibrary returns a Library. same has for a type of the library the type of this module that has its members and its memory: its metadata
+// has the memory of meta.ObjectMeta, so that an object lends it. custom has the types with JSON methods of their own that need more than
+// these. The maps must not be changed afterwards.
+func NewLibrary(same map[reflect.Type]reflect.Type, custom map[reflect.Type]*Custom) *Library {
+	return &Library{codec.Library{Same: same, Custom: custom}}
 }
 
 // Type is a Go type of a Library. Its arguments and results are the objects that functions of a [Descriptor] of [meta.Object] get; see
@@ -39,9 +36,6 @@ type Type interface {
 // what tags of the library's types do not: which lists and maps are atomic, the keys of lists, and defaults. Types are compiled once. The
 // error names the first field that cannot be handled, or the part of the metadata that has another memory.
 func (l *Library) Compile(t reflect.Type, s *schema.Schema) (Type, error) {
-	l.once.Do(func() {
-		l.types = &codec.Library{Same: l.Same, Custom: l.Custom}
-	})
 	typ, err := l.types.Compile(t, s)
 	if err != nil {
 		return nil, err
@@ -53,16 +47,16 @@ func (l *Library) Compile(t reflect.Type, s *schema.Schema) (Type, error) {
 type Custom = codec.Custom
 
 // Shape is what the JSON of a Custom may be.
-type Shape int
+type Shape codec.Kind
 
 // The shapes.
 const (
 	// Scalar is a string, a number or a boolean.
-	Scalar Shape = iota
+	Scalar = Shape(codec.Scalar)
 	// Opaque is a value whose members have no owners and no patch reaches.
-	Opaque
+	Opaque = Shape(codec.Opaque)
 	// Untyped is any value.
-	Untyped
+	Untyped = Shape(codec.Untyped)
 )
 
 // CustomFuncs are the functions of a Custom. They must not change a value besides the one that they are told to change, and may be
@@ -81,8 +75,7 @@ type CustomFuncs[T any] struct {
 
 // NewCustom returns the Custom with these functions.
 func NewCustom[T any](f CustomFuncs[T]) *Custom {
-	kinds := map[Shape]codec.Kind{Scalar: codec.Scalar, Opaque: codec.Opaque, Untyped: codec.Untyped}
-	return codec.NewCustom(codec.CustomFuncs[T]{Kind: kinds[f.Shape], Copy: f.Copy, Tree: f.Tree, Equal: f.Equal, Settle: f.Settle})
+	return codec.NewCustom(codec.CustomFuncs[T]{Kind: codec.Kind(f.Shape), Copy: f.Copy, Tree: f.Tree, Equal: f.Equal, Settle: f.Settle})
 }
 
 // ValueOf returns an object as a *T, or nil if it has another Go type. For an object of a Library, T is its type; a stored object must not

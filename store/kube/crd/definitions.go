@@ -59,7 +59,6 @@ func definitionDescriptor() (kind.Descriptor[meta.Object], error) {
 			ShortNames: []string{"crd", "crds"}, Categories: []string{"api-extensions"},
 			ClusterScoped: true, Status: true, Native: true,
 		},
-		New: func() meta.Object { return typ.New().(meta.Object) },
 		Strategy: kind.Strategy[meta.Object]{SlowValidation: true,
 			Default:  func(o meta.Object) { apiextensionsv1.SetObjectDefaults_CustomResourceDefinition(definitionOf(o)) },
 			Warnings: definitionWarnings,

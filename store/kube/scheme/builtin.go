@@ -34,7 +34,6 @@ func (b *builder) builtin(r served) (kind.Kind, error) {
 			ShortNames: r.short, Categories: r.categories, ClusterScoped: r.cluster, Status: r.status,
 			Native: true, Verbs: r.verbs, FieldRefusal: r.refusal,
 		},
-		New:      t.new,
 		Versions: []kind.Version[meta.Object]{v},
 		Strategy: kind.Strategy[meta.Object]{
 			ValidateName: r.name, Default: b.setDefaults, Create: kind.CreateStrategy[meta.Object]{KeepStatus: r.keepsStatus}, Update: kind.UpdateStrategy[meta.Object]{Resets: r.resets, CreateMissing: r.creates, Unconditional: !r.needsVersion, ValidateMetadata: r.metadataAgain}, Delete: kind.DeleteStrategy[meta.Object]{Holds: r.holds},

@@ -17,7 +17,6 @@ import (
 	"github.com/kubecoord/kubecoord/store/kind"
 	"github.com/kubecoord/kubecoord/store/kube/internal/boxes"
 	"github.com/kubecoord/kubecoord/store/kube/scheme/internal/defaults"
-	"github.com/kubecoord/kubecoord/store/meta"
 	storeschema "github.com/kubecoord/kubecoord/store/schema"
 )
 
@@ -163,7 +162,9 @@ func customKinds(s *runtime.Scheme) []custom {
 // members that its type describes.
 func (c custom) kind(opts Options) (kind.Kind, error) {
 	var made schemas
-	d := kind.Descriptor[meta.Object]{Resource: kind.Resource{Group: c.kindName.Group, Kind: c.kindName.Kind}, New: newObject, Table: kind.Table[meta.Object]{Columns: nameAndAge()}}
+	d := kind.Descriptor[*store.Unstructured]{
+		Resource: kind.Resource{Group: c.kindName.Group, Kind: c.kindName.Kind}, Table: kind.Table[*store.Unstructured]{Columns: nameAndAge()},
+	}
 	r := Resource{}
 	for i, v := range c.versions {
 		s, err := made.of(v.goType)
@@ -173,7 +174,7 @@ func (c custom) kind(opts Options) (kind.Kind, error) {
 		if i == 0 {
 			r.Status = slices.ContainsFunc(s.Properties, func(p storeschema.Property) bool { return p.Name == "status" })
 		}
-		d.Versions = append(d.Versions, kind.Version[meta.Object]{Name: v.name, Schema: s})
+		d.Versions = append(d.Versions, kind.Version[*store.Unstructured]{Name: v.name, Schema: s})
 	}
 	if opts.Resource != nil {
 		opts.Resource(c.kindName, &r)
@@ -183,16 +184,10 @@ func (c custom) kind(opts Options) (kind.Kind, error) {
 	return store.Compile(d)
 }
 
-func newObject() meta.Object { return &store.Unstructured{} }
-
 // nameAndAge are the columns of a kind that has no others.
-func nameAndAge() []kind.Column[meta.Object] {
+func nameAndAge() []kind.Column[*store.Unstructured] {
 	doc := metav1.ObjectMeta{}.SwaggerDoc()
 	name, age := kind.NameColumn[*store.Unstructured](), kind.AgeColumn[*store.Unstructured]()
-	return []kind.Column[meta.Object]{
-		{Name: "Name", Type: "string", Format: "name", Description: doc["name"],
-			Cell: func(o meta.Object, now time.Time) any { return name.Cell(o.(*store.Unstructured), now) }},
-		{Name: "Age", Type: "date", Description: doc["creationTimestamp"],
-			Cell: func(o meta.Object, now time.Time) any { return age.Cell(o.(*store.Unstructured), now) }},
-	}
+	name.Description, age.Type, age.Description = doc["name"], "date", doc["creationTimestamp"]
+	return []kind.Column[*store.Unstructured]{name, age}
 }

@@ -31,7 +31,6 @@ func (b *builder) body(group, version, name string, verbs ...string) (kind.Kind,
 	}
 	d := kind.Descriptor[meta.Object]{
 		Resource: kind.Resource{Group: group, Kind: name, Native: true, Verbs: verbs},
-		New:      t.new,
 		Versions: []kind.Version[meta.Object]{v},
 		Strategy: kind.Strategy[meta.Object]{Default: b.setDefaults, Update: kind.UpdateStrategy[meta.Object]{Unconditional: true}},
 	}

@@ -23,28 +23,18 @@ import (
 type attributes struct {
 	admission.Attributes // without objects
 	of                   *writes.Attributes
-	object, old          func() runtime.Object // made when a plugin asks for them
-	changed              bool                  // the object; see interfaces.Convert
+	object, old          func() (runtime.Object, error) // made when a plugin asks for them
+	changed              bool                           // the object; see interfaces.Convert
 }
 
 func newAttributes(ctx context.Context, a *writes.Attributes) (*attributes, error) {
-	var objects [2]func() runtime.Object
+	var objects [2]func() (runtime.Object, error)
 	for i, o := range []meta.Object{a.Object, a.Old} {
-		if a.Kind.Info().Trees { // the conversion of a custom resource may fail
-			out, err := wire(ctx, a.Kind, a.Version, o)
-			if err != nil {
+		objects[i] = sync.OnceValues(func() (runtime.Object, error) { return wire(ctx, a.Kind, a.Version, o) })
+		if info := a.Kind.Info(); info.Trees && len(info.Versions) > 1 { // the conversion of a custom resource may fail
+			if _, err := objects[i](); err != nil {
 				return nil, err
 			}
-			objects[i] = func() runtime.Object { return out }
-			continue
-		}
-		objects[i] = func() runtime.Object {
-			out, err := wire(ctx, a.Kind, a.Version, o)
-			if err != nil {
-				// The Go type of the library has all members of the stored form, so this is a mistake of this module.
-				panic(fmt.Sprintf("admission: %s %s/%s: %v", a.Kind.GroupResource(), o.GetObjectMeta().Namespace, o.GetObjectMeta().Name, err))
-			}
-			return out
 		}
 	}
 	from := store.UserOf(ctx)
@@ -53,16 +43,25 @@ func newAttributes(ctx context.Context, a *writes.Attributes) (*attributes, erro
 			resourceOf(a.Resource, a.ResourceVersion), a.Subresource, admission.Operation(a.Operation), optionsOf(a), a.DryRun,
 			&user.DefaultInfo{Name: from.Name, UID: from.UID, Groups: from.Groups, Extra: from.Extra}),
 		of:     a,
-		object: sync.OnceValue(objects[0]),
-		old:    sync.OnceValue(objects[1]),
+		object: objects[0],
+		old:    objects[1],
 	}, nil
 }
 
 // GetObject implements admission.Attributes.
-func (a *attributes) GetObject() runtime.Object { return a.object() }
+func (a *attributes) GetObject() runtime.Object { return a.made(a.object) }
 
 // GetOldObject implements admission.Attributes.
-func (a *attributes) GetOldObject() runtime.Object { return a.old() }
+func (a *attributes) GetOldObject() runtime.Object { return a.made(a.old) }
+
+func (a *attributes) made(object func() (runtime.Object, error)) runtime.Object {
+	o, err := object()
+	if err != nil {
+		// The Go type of the library has all members of the stored form, so this is a mistake of this module.
+		panic(fmt.Sprintf("admission: %s %s/%s: %v", a.of.Kind.GroupResource(), a.of.Namespace, a.of.Name, err))
+	}
+	return o
+}
 
 // interfaces returns the conversions between the versions of the object's kind.
 func (a *attributes) interfaces() *interfaces {
@@ -74,7 +73,7 @@ func (a *attributes) apply(ctx context.Context) error {
 	if !a.changed {
 		return nil
 	}
-	o, err := stored(ctx, a.of.Kind, a.of.Version, a.object())
+	o, err := stored(ctx, a.of.Kind, a.of.Version, a.GetObject())
 	if err == nil {
 		a.of.Object = o
 	}

@@ -12,7 +12,6 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubecoord/kubecoord/store"
-	"github.com/kubecoord/kubecoord/store/kind"
 	"github.com/kubecoord/kubecoord/store/kube"
 	"github.com/kubecoord/kubecoord/store/kube/cluster/internal/controller"
 	"github.com/kubecoord/kubecoord/store/meta"
@@ -253,14 +252,9 @@ func (c *collector) reportNamespace(ctx context.Context, p report) {
 	}
 }
 
-// servedVersion returns the index of the preferred version of a kind.
-func servedVersion(k kind.Kind) int {
-	return max(slices.IndexFunc(k.Info().Versions, func(v kind.VersionInfo) bool { return !v.Unserved }), 0)
-}
-
 func (c *collector) event(r *store.Objects, p report, ref meta.OwnerReference) *corev1.Event {
 	const component = "garbage-collector-controller"
-	at, t := c.clock.Now(), r.Kind().TypeMeta(servedVersion(r.Kind()))
+	at, t := c.clock.Now(), r.Kind().TypeMeta(r.Kind().Info().Preferred())
 	return &corev1.Event{
 		ObjectMeta: metav1.ObjectMeta{
 			Namespace: cmp.Or(p.namespace, metav1.NamespaceDefault), Name: fmt.Sprintf("%s.%x", p.name, at.UnixNano()),

@@ -229,8 +229,7 @@ func (d *deleter) deleteAll(ctx context.Context, k kind.Kind, ns *corev1.Namespa
 	case held:
 		left.estimate = max(left.estimate, finalizerEstimate)
 	default:
-		version := slices.IndexFunc(info.Versions, func(v kind.VersionInfo) bool { return !v.Unserved })
-		left.errs = append(left.errs, fmt.Errorf("unexpected items still remain in namespace: %s for gvr: %s/%s, Resource=%s", ns.Name, info.Group, info.Versions[max(version, 0)].Name, info.Plural))
+		left.errs = append(left.errs, fmt.Errorf("unexpected items still remain in namespace: %s for gvr: %s/%s, Resource=%s", ns.Name, info.Group, info.Versions[info.Preferred()].Name, info.Plural))
 	}
 }
 

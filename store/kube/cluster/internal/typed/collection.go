@@ -2,7 +2,6 @@
 package typed
 
 import (
-	"slices"
 	"sync"
 
 	"k8s.io/apimachinery/pkg/types"
@@ -18,12 +17,12 @@ type Collection[T any] struct {
 	// out. It is called until the API serves the kind; before, it returns nil.
 	Find func() (*store.Objects, func(meta.Object) (T, bool))
 
-	mu      sync.Mutex // guards all below
-	source  *store.Objects
-	value   func(meta.Object) (T, bool)
-	objects []meta.Object
-	values  map[meta.Object]T
-	state   State[T]
+	mu     sync.Mutex // guards all below
+	source *store.Objects
+	value  func(meta.Object) (T, bool)
+	at     any // Objects.State at the last read
+	values map[meta.Object]T
+	state  State[T]
 }
 
 // State is the objects at a moment, in the order of their namespaces and names.
@@ -59,13 +58,13 @@ func (c *Collection[T]) Read(changed func(old, now []T)) State[T] {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.isCurrent(r) {
+	at := r.State()
+	if at == c.at {
 		return c.state
 	}
-	objects := slices.Collect(r.All(""))
 	values, next := map[meta.Object]T{}, State[T]{ByNamespace: map[string][]T{}, ByName: map[types.NamespacedName]T{}}
 	var old, now []T
-	for _, o := range objects {
+	for o := range r.All("") {
 		v, known := c.values[o]
 		if !known {
 			if v, known = c.value(o); !known {
@@ -83,21 +82,9 @@ func (c *Collection[T]) Read(changed func(old, now []T)) State[T] {
 	for _, v := range c.values {
 		old = append(old, v)
 	}
-	c.objects, c.values, c.state = objects, values, next
-	if changed != nil {
+	c.at, c.values, c.state = at, values, next
+	if changed != nil && len(old)+len(now) > 0 {
 		changed(old, now)
 	}
 	return next
-}
-
-// isCurrent reports whether the objects are those of the last read.
-func (c *Collection[T]) isCurrent(r *store.Objects) bool {
-	n := 0
-	for o := range r.All("") {
-		if n == len(c.objects) || c.objects[n] != o {
-			return false
-		}
-		n++
-	}
-	return n == len(c.objects)
 }
