@@ -13,20 +13,25 @@ import (
 // result is the same as by a comparison with the empty object, at a fraction of its cost: nearly every
 // object has only leaves, structs and maps of strings. It returns false for other members.
 func (k *FieldManager) created(version int, obj Object, manager string, now time.Time) (_ []meta.ManagedFieldsEntry, ok bool) {
-	var room [512]byte
-	var path [8]step
-	text, typ := append(room[:0], '{'), k.Versions[version].Type
-	if text, ok = k.appendCreated(text, k.schema(version), typ.Value(obj), k.Versions[version].zero(), path[:0]); !ok || len(text) == 1 {
-		return nil, ok
-	}
-	text = append(text, '}')
-	id := updater(manager, k.Versions[version].APIVersion, "")
-	_, p := k.Versions[version].slot(text)
-	if p == nil {
-		var err error
-		if p, err = k.parse(id.APIVersion, bytes.Clone(text)); err != nil {
-			return nil, false
+	v := &k.Versions[version]
+	id := updater(manager, v.APIVersion, "")
+	var p *parsedSet
+	v.scratch.Use(func(text []byte) []byte {
+		var path [8]step
+		text = append(text, '{')
+		if text, ok = k.appendCreated(text, k.schema(version), v.Type.Value(obj), v.zero(), path[:0]); !ok || len(text) == 1 {
+			return text
 		}
+		text = append(text, '}')
+		if _, p = v.slot(text); p == nil {
+			var err error
+			p, err = k.parse(v.APIVersion, bytes.Clone(text))
+			ok = err == nil
+		}
+		return text
+	})
+	if p == nil || !ok {
+		return nil, ok
 	}
 	made := &struct { // one block of memory
 		entries [1]meta.ManagedFieldsEntry

@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 
 	"github.com/kubecoord/kubecoord/internal/codec"
+	"github.com/kubecoord/kubecoord/internal/scratch"
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
@@ -42,7 +43,8 @@ type Version struct {
 	// Type is the schema of the form that objects have in this version.
 	Type *codec.Type
 
-	parsed [64]atomic.Pointer[parsedSet] // by their text
+	parsed  [64]atomic.Pointer[parsedSet] // by their text
+	scratch scratch.Pool                  // for the texts of new objects
 }
 
 // empty returns an empty object of the version.
