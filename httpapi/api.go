@@ -239,6 +239,12 @@ func (a *API) Dump(w io.Writer, opts fixture.DumpOptions) error {
 // opts.Kinds is ignored. The caller must Close each of the two.
 func (a *API) Fork(st *store.Store, opts Options) *API {
 	f := &API{store: st, st: st.Registry()}
-	f.start(a.served.Load(), opts)
+	served := a.served.Load()
+	for _, k := range served.kinds {
+		if f.st.Check(kinds.Of(k)) != nil { // st was forked just before the kind changed, or just after
+			_ = f.st.Register(context.Background(), kinds.Of(k)) // or the requests get the error
+		}
+	}
+	f.start(served, opts)
 	return f
 }

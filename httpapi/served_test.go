@@ -154,6 +154,29 @@ func TestReplacedKindKeepsItsObjects(t *testing.T) {
 	assert.EqualValues(t, 1, s.st.Len(lease.Kind()))
 }
 
+// A store may be forked while the kind changes: the fork has the old kind or the new one, and the API that is forked after it the other.
+func TestForkWhileAKindChanges(t *testing.T) {
+	s, ctx, old, next := newServer(t), t.Context(), widgetKind(t, nil), widgetKind(t, nil)
+	require.NoError(t, s.api.AddKinds(ctx, old))
+	s.must(t, "POST", widgets, widgetNamed("a"))
+	before, err := s.api.Store().Fork()
+	require.NoError(t, err)
+	after, err := before.Fork()
+	require.NoError(t, err)
+	require.NoError(t, after.Registry().Register(ctx, kinds.Of(next)))
+	writes := func(st *store.Store) {
+		api := s.api.Fork(st, httpapi.Options{})
+		defer st.Close()
+		defer api.Close()
+		fork := &server{api: api}
+		fork.must(t, "POST", widgets, widgetNamed("b"))
+		assert.Len(t, fork.must(t, "GET", widgets, "")["items"], 2)
+	}
+	writes(after) // the API has the old kind
+	require.NoError(t, s.api.ReplaceKind(ctx, old, next))
+	writes(before)
+}
+
 // Requests in flight see one state or the other: an answer is never a mixture, and no write is lost.
 func TestKindsChangeDuringRequests(t *testing.T) {
 	s := newServer(t)

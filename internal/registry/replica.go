@@ -52,9 +52,9 @@ type Replica struct {
 
 	// mu guards all below. The clock is called while it is held.
 	mu       sync.Mutex
-	version  uint64                   // not used with Changes
-	stopped  bool                     // at version
-	kept     map[*collection]snapshot // the state at which it stopped
+	version  uint64                          // not used with Changes
+	stopped  bool                            // at version
+	kept     map[meta.GroupResource]snapshot // the state at which it stopped, also of a kind that is replaced later
 	caughtUp bool
 	floor    uint64 // watches before this version are expired
 }
@@ -133,10 +133,12 @@ func (p *Replica) position(r *Resource) position {
 		var head uint64
 		head, at.grown = p.st.hub.Head()
 		if p.opts.Changes > 0 {
-			at.version = p.st.changesBefore(r, head, p.opts.Changes)
+			at.version = max(p.st.changesBefore(r, head, p.opts.Changes), r.since)
 			return at
 		}
 		at.next = p.advanceByAgeLocked(head)
+		at.version = max(p.version, r.since) // the collection has no earlier state
+		return at
 	}
 	at.version = p.version
 	return at
@@ -180,13 +182,13 @@ func (p *Replica) advanceByAgeLocked(head uint64) (next time.Time) {
 // stopLocked stops the Replica at its version.
 func (p *Replica) stopLocked() error {
 	p.stopped = true
-	kept := map[*collection]snapshot{}
+	kept := map[meta.GroupResource]snapshot{}
 	for _, r := range p.st.all() {
 		s, err := r.at(p.version)
 		if err != nil {
 			return err
 		}
-		kept[r.collection] = s
+		kept[r.GroupResource()] = s
 	}
 	p.kept = kept
 	return nil
@@ -205,7 +207,7 @@ func (st *Store) all() (all []*Resource) {
 // at returns the state of a kind at a version. The state at which the Replica stopped does not expire.
 func (p *Replica) at(r *Resource, version uint64) (snapshot, error) {
 	p.mu.Lock()
-	kept, known := p.kept[r.collection]
+	kept, known := p.kept[r.GroupResource()]
 	keeps := p.kept != nil && p.version == version
 	p.mu.Unlock()
 	switch {

@@ -26,8 +26,9 @@ type collection struct {
 	id int // in the history
 	// since is the version before which the collection has no history: another kind had the objects, or none.
 	since uint64
-	// retired, once it is set, is why writes fail. It is set under st.mu.
+	// retired, once it is set, is why writes fail. It is set under st.mu, after until, the version of the last state.
 	retired atomic.Pointer[meta.StatusError]
+	until   uint64
 	epoch   atomic.Int64 // see EndWatches
 	// terminating is set while the definition of the kind is terminating. Then nothing may be created.
 	terminating atomic.Bool
@@ -39,6 +40,12 @@ type collection struct {
 	newest    atomic.Pointer[Item] // the state that was stored last, perhaps of an object that is gone
 	account   *account
 	snapshots snapshotCache
+}
+
+// retireLocked ends the writes to a collection. Its reads see the last state, at its version.
+func (r *collection) retireLocked(why *meta.StatusError) {
+	r.until = r.st.version
+	r.retired.Store(why)
 }
 
 // of returns the Resource of a kind, or of one of its aliases, over the same collection. It is nil for nil.

@@ -70,7 +70,7 @@ type snapshotCache struct {
 func (r *Resource) snapshot() snapshot {
 	r.st.mu.RLock()
 	if s := r.fresh; s != nil {
-		now := snapshot{s.tree, r.st.version, s.pages}
+		now := snapshot{s.tree, r.versionLocked(), s.pages}
 		r.st.mu.RUnlock()
 		return now
 	}
@@ -83,9 +83,17 @@ func (r *Resource) snapshot() snapshot {
 // snapshotLocked needs the writer's lock: Clone writes to the tree.
 func (r *Resource) snapshotLocked() snapshot {
 	if r.fresh == nil {
-		r.fresh = &snapshot{r.tree.Clone(), r.st.version, &pageCache{limit: freshPagesBytes}}
+		r.fresh = &snapshot{r.tree.Clone(), r.versionLocked(), &pageCache{limit: freshPagesBytes}}
 	}
-	return snapshot{r.fresh.tree, r.st.version, r.fresh.pages}
+	return snapshot{r.fresh.tree, r.versionLocked(), r.fresh.pages}
+}
+
+// versionLocked returns the version of the tree, which is the version of the store, or the last one of a collection that is retired.
+func (r *collection) versionLocked() uint64 {
+	if r.retired.Load() != nil {
+		return r.until
+	}
+	return r.st.version
 }
 
 // errSnapshotGone says that history does not reach back to a version.

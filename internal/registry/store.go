@@ -250,7 +250,7 @@ func (st *Store) Fork() (*Store, error) {
 // forkLocked makes an empty collection a fork of parent.
 func (r *collection) forkLocked(st *Store, parent *collection) {
 	r.st, r.id, r.account = st, parent.id, &account{limit: maxRemembered}
-	r.since = parent.since
+	r.since, r.until = parent.since, parent.until
 	r.retired.Store(parent.retired.Load())
 	r.terminating.Store(parent.terminating.Load())
 	r.tree = parent.tree.Clone()

@@ -162,7 +162,7 @@ func (st *Store) replaceLocked(old *Resource, k *kinds.Kind) {
 	if e := st.engine; e != nil {
 		e.replaced(old, r)
 	}
-	old.retired.Store(ErrReplaced())
+	old.retireLocked(ErrReplaced())
 }
 
 // read returns an item of the collection as an object of its kind.
@@ -231,7 +231,7 @@ func (st *Store) Drop(ctx context.Context, k *kinds.Kind) error {
 		st.mu.Lock()
 		empty := r.tree.Len() == 0
 		if empty {
-			r.retired.Store(errDropped())
+			r.retireLocked(errDropped())
 		}
 		st.mu.Unlock()
 		if empty {

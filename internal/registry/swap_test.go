@@ -1,6 +1,7 @@
 package registry_test
 
 import (
+	"context"
 	"io"
 	"testing"
 	"testing/synctest"
@@ -127,4 +128,70 @@ func TestObjectsThatANewKindCannotReadRefuseIt(t *testing.T) {
 	next := store.MustKind(kind.Descriptor[*tap]{Resource: kind.Resource{Group: "example.com", Kind: "Valve"}, Versions: []kind.Version[*tap]{{Name: "v1"}}})
 	assert.ErrorContains(t, st.Register(t.Context(), kinds.Of(next)), "store: the valves.example.com ns/a cannot be read as an object of the new kind: ")
 	createValves(t, st, old, "ns/b")
+}
+
+// A list that is in flight while the kind changes has the last state of the old collection, and must not claim a later version.
+func TestListOfAReplacedKindHasTheVersionOfItsState(t *testing.T) {
+	st, old := newStore(t), valves(nil)
+	createValves(t, st, old, "ns/a", "ns/b")
+	inFlight := in(st, old)
+	next := valves(nil)
+	require.NoError(t, st.Register(t.Context(), kinds.Of(next)))
+	createValves(t, st, next, "ns/c")
+	items, page, err := inFlight.List(t.Context(), registry.ListOptions{})
+	require.NoError(t, err)
+	assert.Len(t, items, 2)
+	assert.Equal(t, "1002", page.ResourceVersion)
+	fork, err := st.Fork()
+	require.NoError(t, err)
+	defer fork.Close()
+	assert.Equal(t, []string{"a@1001", "b@1002", "c@1003"}, listValves(t, fork, next))
+}
+
+// A replica that lags behind the change of a kind reads the objects as they were at the change.
+func TestReplicaOfAReplacedKind(t *testing.T) {
+	st, old := newStore(t), valves(nil)
+	createValves(t, st, old, "ns/a", "ns/b", "ns/c")
+	_, lagging := newReplica(t, st, registry.ReplicaOptions{Changes: 2})
+	_, stopped := newReplica(t, st, registry.ReplicaOptions{EveryRead: true})
+	next := valves(nil)
+	require.NoError(t, st.Register(t.Context(), kinds.Of(next)))
+	createValves(t, st, next, "ns/d")
+	for name, tt := range map[string]struct {
+		ctx  context.Context
+		want []string
+	}{
+		"lags":    {lagging, []string{"a", "b", "c"}},
+		"stopped": {stopped, []string{"a", "b", "c"}},
+	} {
+		items, _, err := in(st, next).List(tt.ctx, registry.ListOptions{ResourceVersion: "0"})
+		require.NoError(t, err, name)
+		var names []string
+		for _, v := range items {
+			names = append(names, v.Name)
+		}
+		assert.Equal(t, tt.want, names, name)
+		w, err := in(st, next).r.Watch(tt.ctx, registry.ListOptions{ResourceVersion: "0"})
+		require.NoError(t, err, name)
+		events, err := w.Next(tt.ctx)
+		require.NoError(t, err, name)
+		assert.Len(t, events, 3, name)
+		w.Close()
+	}
+}
+
+// The watch of a request that is in flight while the kind changes ends, also once history has lost the change.
+func TestWatchOfAReplacedKindWhoseHistoryIsGone(t *testing.T) {
+	st := registry.New(registry.Options{History: 1})
+	t.Cleanup(st.Close)
+	old := valves(nil)
+	createValves(t, st, old, "ns/a")
+	inFlight, next := in(st, old), valves(nil)
+	require.NoError(t, st.Register(t.Context(), kinds.Of(next)))
+	createValves(t, st, next, "ns/b", "ns/c", "ns/d")
+	w, err := inFlight.r.Watch(t.Context(), registry.ListOptions{})
+	require.NoError(t, err)
+	defer w.Close()
+	_, err = w.Next(t.Context())
+	assertStatus(t, err, 429, "TooManyRequests", "storage is (re)initializing")
 }

@@ -144,6 +144,9 @@ func (w *Watcher) startWithState(endMark bool) error {
 			return expiredList()
 		}
 		if err := w.from.open(w, s.version); errors.Is(err, meta.ReasonExpired) {
+			if err := w.kindIsGone(); err != nil {
+				return err // its state is the last one
+			}
 			continue // history has lost the changes since that state meanwhile
 		} else if err != nil {
 			return err

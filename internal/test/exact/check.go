@@ -36,6 +36,7 @@ func Check(h *History, l *Log) []string {
 		begin := max(h.first, h.Forked)
 		c.add(0, 0, beginning(begin), func(uint64) (uint64, bool) { return begin, true })
 		c.checkWrites()
+		c.checkKinds()
 		ceilings := c.ceilings()
 		for _, o := range l.Operations {
 			c.checkOperation(o, ceilings(o.End))
@@ -325,6 +326,8 @@ func (c *checker) checkRefusal(o *Operation, ceiling uint64) {
 	k := o.In.key()
 	switch r := reason(o.Err); {
 	case r == "": // cancelled, or the connection was lost
+		return
+	case r == meta.ReasonTooManyRequests && c.swaps(o.Begin, o.End):
 		return
 	case r == meta.ReasonAlreadyExists && o.Verb == Create:
 		holds = func(s *State) bool { return s != nil }

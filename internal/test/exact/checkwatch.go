@@ -24,7 +24,7 @@ func (c *checker) checkWatch(w *Watched, ceiling uint64) {
 	seen := c.checkEvents(w, sc, from, events)
 	if w.Err != nil && reason(w.Err) == meta.ReasonExpired {
 		c.checkExpired(w, seen, ceiling)
-	} else if r := w.Err; r != nil && reason(r) != "" {
+	} else if r := reason(w.Err); r != "" && (r != meta.ReasonTooManyRequests || !c.swaps(w.Begin, w.End)) {
 		c.find("a watch ended unexpectedly: %s", w)
 	}
 }

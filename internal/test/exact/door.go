@@ -14,6 +14,7 @@ type State struct {
 	UID             string
 	Write           string // holderIdentity: each write has its own
 	Color           string // the label "color"
+	Kind            int    // the number of the kind under which the object was written, of a kind that changes
 }
 
 func (s State) key() key { return key{s.Namespace, s.Name} }

@@ -1,27 +1,32 @@
 package exact_test
 
 import (
+	"cmp"
 	"context"
 	"flag"
 	"fmt"
 	"math/rand/v2"
 	"net/http"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/kubecoord/kubecoord/httpapi"
 	"github.com/kubecoord/kubecoord/httpapi/apitest"
 	"github.com/kubecoord/kubecoord/httpapi/client"
 	"github.com/kubecoord/kubecoord/internal/test/exact"
 	"github.com/kubecoord/kubecoord/lease"
 	"github.com/kubecoord/kubecoord/store"
+	"github.com/kubecoord/kubecoord/store/kind"
 )
 
 var (
 	duration = flag.Duration("exact.for", 0, "how long TestAPIIsConsistent looks for violations; 0 is a few rounds")
-	onlyDoor = flag.String("exact.door", "", "use only this door: go, client, transport, socket, replica, cut, fork, backend")
+	onlyDoor = flag.String("exact.door", "", "use only this door: go, client, transport, socket, replica, cut, fork, backend, kinds")
 	seed     = flag.Uint64("exact.seed", 1, "the seed of the first round")
 )
 
@@ -38,6 +43,9 @@ type world struct {
 	record *exact.Recorder
 	limit  int
 	isFork bool
+	// kind, if not nil, is the kind of the objects at the beginning, and lost the version of the last change to another one.
+	kind *store.Kind[lease.Lease]
+	lost atomic.Uint64
 }
 
 func newWorld(t *testing.T, history int) *world {
@@ -45,12 +53,43 @@ func newWorld(t *testing.T, history int) *world {
 	return &world{api: api, log: exact.NewLog(), record: exact.Record(api.Store().Registry()), limit: history}
 }
 
-func (w *world) history() *exact.History { return w.record.History(w.limit) }
+// newChangingWorld returns a world whose clients use a kind that changes.
+func newChangingWorld(t *testing.T, history int) *world {
+	k := exact.NewKind(0)
+	api := apitest.New(t, apitest.Options{Store: store.Options{History: history}, API: httpapi.Options{Kinds: []kind.Kind{k}}})
+	return &world{api: api, log: exact.NewLog(), record: exact.Record(api.Store().Registry()), limit: history, kind: k}
+}
+
+func (w *world) history() *exact.History {
+	h := w.record.History(w.limit)
+	h.Lost = w.lost.Load()
+	return h
+}
 
 // fork returns a fork of the world while its clients go on.
 func (w *world) fork(t *testing.T) *world {
 	api := w.api.Fork(t)
-	return &world{api: api, log: w.log.Fork(), record: w.record.Fork(api.Store().Registry()), limit: w.limit, isFork: true}
+	f := &world{api: api, log: w.log.Fork(), record: w.record.Fork(api.Store().Registry()), limit: w.limit, isFork: true, kind: w.kind}
+	f.lost.Store(api.Store().Registry().ResourceVersion())
+	if w.kind == nil {
+		f.lost.Store(0)
+	}
+	return f
+}
+
+// change replaces the kind again and again, until done is closed.
+func (w *world) change(t *testing.T, done <-chan struct{}) {
+	for old, number := kind.Kind(w.kind), 1; ; number++ {
+		select {
+		case <-done:
+			return
+		case <-time.After(rand.N(10 * time.Millisecond)):
+		}
+		next := exact.NewKind(number)
+		assert.NoError(t, w.log.Swap(number, func() error { return w.api.Handler().ReplaceKind(t.Context(), old, next) }))
+		w.lost.Store(w.api.Store().Registry().ResourceVersion())
+		old = next
+	}
 }
 
 const (
@@ -62,27 +101,37 @@ const (
 // doors returns the doors of the world that the flag allows. For "fork" these are all doors of a fork, and one of its parent.
 func (w *world) doors(t *testing.T) map[string]exact.Door {
 	transport := func(client string) exact.HTTPDoor {
-		return exact.HTTPDoor{Base: w.api.Host(), Client: &http.Client{Transport: w.api.TransportFor(client)}}
+		return exact.HTTPDoor{Base: w.api.Host(), Client: &http.Client{Transport: w.api.TransportFor(client)}, Group: w.group()}
 	}
 	c, err := client.New(client.Config{Server: w.api.Host(), Transport: w.api.TransportFor("client")})
 	require.NoError(t, err)
 	all := map[string]exact.Door{
-		"go":     exact.GoDoor{Leases: lease.In(w.api.Store())},
-		"client": exact.GoDoor{Leases: client.In(c, lease.Kind())},
+		"client": exact.GoDoor{Leases: client.In(c, cmp.Or(w.kind, lease.Kind()))},
 		direct:   transport("direct"),
-		"socket": exact.HTTPDoor{Base: w.api.URL(), Client: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 8}}},
+		"socket": exact.HTTPDoor{Base: w.api.URL(), Client: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 8}}, Group: w.group()},
 		replica:  transport(replica),
 		cut:      transport(cut),
+	}
+	if w.kind == nil { // a collection of the Go API has one kind for life
+		all["go"] = exact.GoDoor{Leases: lease.In(w.api.Store())}
 	}
 	only := *onlyDoor
 	switch {
 	case only == "fork" && !w.isFork:
 		only = direct
-	case only == "fork" || only == "":
+	case only == "fork" || only == "kinds" || only == "":
 		return all
 	}
 	require.Contains(t, all, only, "-exact.door")
 	return map[string]exact.Door{only: all[only]}
+}
+
+// group returns the group of the objects, or "" for the group of Leases.
+func (w *world) group() string {
+	if w.kind == nil {
+		return ""
+	}
+	return exact.Group
 }
 
 // unreliable cuts connections at random, before and after the request took place, and between and within the events of watches.
@@ -114,7 +163,7 @@ func (w *world) crowd(t *testing.T, prefix string, seed uint64, fork func()) {
 		client := func(kind string) *exact.Client {
 			seed++
 			c := exact.NewClient(fmt.Sprintf("%s%s-%s", prefix, name, kind), door, w.log, seed)
-			c.Stale, c.Reconnect = name == replica, name == cut
+			c.Stale, c.Reconnect = name == replica, name == cut || w.kind != nil
 			return c
 		}
 		for i := range 2 {
@@ -139,7 +188,14 @@ func (w *world) crowd(t *testing.T, prefix string, seed uint64, fork func()) {
 			followers = append(followers, client("second follower").Follow(ctx, 0))
 		}
 	}
+	done := make(chan struct{})
+	var changes sync.WaitGroup
+	if w.kind != nil && !w.isFork {
+		changes.Go(func() { w.change(t, done) })
+	}
 	clients.Wait()
+	close(done)
+	changes.Wait()
 	lagging.Remove()
 	cuts.Remove()
 	h := w.history()
@@ -152,9 +208,22 @@ func (w *world) crowd(t *testing.T, prefix string, seed uint64, fork func()) {
 }
 
 func TestAPIIsConsistent(t *testing.T) {
-	if *onlyDoor == "backend" {
+	if *onlyDoor == "backend" || *onlyDoor == "kinds" {
 		t.Skip("-exact.door")
 	}
+	inRounds(t, newWorld)
+}
+
+// TestAPIIsConsistentWhileTheKindChanges replaces the kind of the objects beside the clients. No write may take place under a kind that
+// was replaced, none may be lost, and watches must end or go on without a gap.
+func TestAPIIsConsistentWhileTheKindChanges(t *testing.T) {
+	if *onlyDoor != "" && *onlyDoor != "kinds" {
+		t.Skip("-exact.door")
+	}
+	inRounds(t, newChangingWorld)
+}
+
+func inRounds(t *testing.T, newWorld func(t *testing.T, history int) *world) {
 	start := time.Now()
 	for i := uint64(0); ; i++ {
 		if i >= rounds && time.Since(start) >= *duration {

@@ -52,6 +52,7 @@ func version(s string) uint64 {
 func stateOf(l *lease.Lease) State {
 	s := State{
 		Namespace: l.Namespace, Name: l.Name, Version: version(l.ResourceVersion), UID: string(l.UID), Color: l.Labels[label],
+		Kind: kindOf(l),
 	}
 	if l.Spec.HolderIdentity != nil {
 		s.Write = *l.Spec.HolderIdentity

@@ -39,7 +39,7 @@ type History struct {
 	Limit int
 	// Forked is the version at which the store was forked from another one, or 0.
 	Forked uint64
-	// Lost is the last version at which a store on a backend had lost changes, or 0.
+	// Lost is the last version at which a store on a backend had lost changes, or the kind changed, or 0.
 	Lost  uint64
 	first uint64 // the version before the first change
 	end   uint64 // the last version

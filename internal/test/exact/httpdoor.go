@@ -2,6 +2,7 @@ package exact
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"io"
@@ -19,10 +20,20 @@ import (
 type HTTPDoor struct {
 	Base   string // such as http://127.0.0.1:8080
 	Client *http.Client
+	Group  string // of the Leases; "" means coordination.k8s.io
+}
+
+func (d HTTPDoor) apiVersion() string { return cmp.Or(d.Group, "coordination.k8s.io") + "/v1" }
+
+// body returns an object with its type, which a custom resource must have.
+func (d HTTPDoor) body(s State) *lease.Lease {
+	l := newLease(s)
+	l.TypeMeta = meta.TypeMeta{APIVersion: d.apiVersion(), Kind: "Lease"}
+	return l
 }
 
 func (d HTTPDoor) path(namespace, name string) string {
-	p := d.Base + "/apis/coordination.k8s.io/v1"
+	p := d.Base + "/apis/" + d.apiVersion()
 	if namespace != "" {
 		p += "/namespaces/" + namespace
 	}
@@ -87,7 +98,7 @@ func (d HTTPDoor) object(ctx context.Context, method, target, mediaType string, 
 
 // Create implements Door.
 func (d HTTPDoor) Create(ctx context.Context, s State) (State, error) {
-	return d.object(ctx, "POST", d.path(s.Namespace, ""), "application/json", newLease(s))
+	return d.object(ctx, "POST", d.path(s.Namespace, ""), "application/json", d.body(s))
 }
 
 // Get implements Door.
@@ -97,7 +108,7 @@ func (d HTTPDoor) Get(ctx context.Context, namespace, name, version string) (Sta
 
 // Update implements Door.
 func (d HTTPDoor) Update(ctx context.Context, s State) (State, error) {
-	return d.object(ctx, "PUT", d.path(s.Namespace, s.Name), "application/json", newLease(s))
+	return d.object(ctx, "PUT", d.path(s.Namespace, s.Name), "application/json", d.body(s))
 }
 
 // Patch implements Door.

@@ -52,6 +52,7 @@ type Log struct {
 	mu         sync.Mutex
 	Operations []*Operation
 	Watches    []*Watched
+	Swaps      []Swap
 }
 
 // NewLog returns an empty log.
@@ -66,6 +67,24 @@ func (l *Log) do(o *Operation, run func()) *Operation {
 	defer l.mu.Unlock()
 	l.Operations = append(l.Operations, o)
 	return o
+}
+
+// Swap is a change of the kind.
+type Swap struct {
+	// Begin and End are when the change began and was answered, in ticks of the Log.
+	Begin, End uint64
+	Kind       int // the number of the new kind
+}
+
+// Swap runs a change to a kind and logs it.
+func (l *Log) Swap(number int, run func() error) error {
+	s := Swap{Begin: l.ticks.Add(1), Kind: number}
+	err := run()
+	s.End = l.ticks.Add(1)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.Swaps = append(l.Swaps, s)
+	return err
 }
 
 // Others runs something by which others may delete any object of a namespace. For the log these are deletions without an answer.
