@@ -46,6 +46,7 @@ func defended() []defence {
 		}},
 		{"the methods of an interface that a user implements, and the calls that one without a connection need not make", []string{
 			"store/admission.Interface.Admit", "store/admission.Interface.Validate",
+			"store/admission.Claims", "store/admission.Claims.Claim", "store/admission.Claims.Release",
 			"store/backend.Backend.Commit", "store/backend.Backend.Follow", "store/backend.Backend.Get", "store/backend.Backend.List",
 			"store/backend.Backend.Progress", "store/backend.Backend.Version", "store/backend.Follower.Contact", "store/backend.Follower.Reached",
 		}},
