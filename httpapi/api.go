@@ -40,8 +40,6 @@ type Options struct {
 	// Package store/kube/cluster has webhooks and policies.
 	// The user of a request without Authenticate, and of the Go API, is system:apiserver of the group system:masters.
 	Admission Admission
-	// Claims, if not nil, take what objects need beside themselves. Package store/kube/cluster has addresses and ports.
-	Claims admission.Claims
 	// Middleware, if not nil, wraps the handler of the API, also for health paths and a
 	// Transport. A handler that panics cuts the connection; a Transport reports that. A handler
 	// may have the method AnswersAtOnce() bool: see Transport.
@@ -198,9 +196,6 @@ func (a *API) start(s *served, opts Options) {
 	a.atOnce = answersAtOnce(a.handler, opts)
 	if opts.Admission != nil {
 		a.st.SetAdmission(opts.Admission)
-	}
-	if opts.Claims != nil {
-		a.st.SetClaims(opts.Claims)
 	}
 	a.serveDefined(a.ctx)
 	for _, run := range runs {
