@@ -14,6 +14,7 @@ import (
 	netutils "k8s.io/utils/net"
 
 	"github.com/kubecoord/kubecoord/store"
+	"github.com/kubecoord/kubecoord/store/admission"
 	"github.com/kubecoord/kubecoord/store/kind"
 	"github.com/kubecoord/kubecoord/store/kube"
 )
@@ -151,10 +152,15 @@ const (
 	serverManager = "kube-apiserver"
 )
 
-// free deletes the IPAddress of an address that a service has no more.
+// free deletes the IPAddress of an address that a service has no more. What admission refuses is deleted below it: a kube-apiserver would
+// leave the address taken.
 func (al *Allocator) free(ip string) {
-	if al.addresses != nil {
-		_ = al.addresses.Delete(own(), "", canonical(ip), store.DeleteOptions{}) // it may be gone
+	if al.addresses == nil {
+		return
+	}
+	err := al.addresses.Delete(own(), "", canonical(ip), store.DeleteOptions{})
+	if err != nil && !errors.Is(err, store.ErrNotFound) {
+		_ = al.addresses.Delete(admission.Below(own()), "", canonical(ip), store.DeleteOptions{}) // or the repair does it
 	}
 }
 
