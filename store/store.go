@@ -6,6 +6,7 @@ import (
 
 	"github.com/kubecoord/kubecoord/internal/kinds"
 	"github.com/kubecoord/kubecoord/internal/registry"
+	"github.com/kubecoord/kubecoord/store/admission"
 	"github.com/kubecoord/kubecoord/store/clock"
 	"github.com/kubecoord/kubecoord/store/kind"
 	"github.com/kubecoord/kubecoord/store/meta"
@@ -54,6 +55,10 @@ func Of(r *registry.Store) *Store { return &Store{r} }
 
 // Registry returns the registry behind the Store, which only the packages of this project can use.
 func (st *Store) Registry() *registry.Store { return st.r }
+
+// SetClaims makes the writes of objects take what these need beside themselves. It must be called before the first such write; a fork has
+// Claims of its own.
+func (st *Store) SetClaims(c admission.Claims) { st.r.SetClaims(c) }
 
 // Close ends all watches, open and new, with ErrClosed. Objects can still be read and written, unless they are kept
 // by a Backend: then these calls get ErrClosed too. Close may be called more than once.

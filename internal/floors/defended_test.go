@@ -29,7 +29,7 @@ func defended() []defence {
 			"store.Collection.Clock", "httpapi/client.Client", "httpapi/client.Collection.Clock", "httpapi/client.Collection.Status",
 		}},
 		{"what store/kube and store/etcd are made of, modules of their own", []string{
-			"store.Of", "store.Store.CheckContact", "store.Store.Registry", "httpapi.Attributes.Forbidden",
+			"store.Of", "store.Store.CheckContact", "store.Store.SetClaims", "store.Store.Registry", "httpapi.Attributes.Forbidden",
 		}},
 		{"what store/kube makes kinds of the types of k8s.io/api of, a module of its own", []string{
 			"store/kind.Custom", "store/kind.CustomFuncs", "store/kind.NewCustom", "store/kind.NewLibrary", "store/kind.Info.Preferred", "store.Objects.State",
@@ -46,6 +46,7 @@ func defended() []defence {
 		}},
 		{"the methods of an interface that a user implements, and the calls that one without a connection need not make", []string{
 			"store/admission.Interface.Admit", "store/admission.Interface.Validate",
+			"store/admission.Claims", "store/admission.Claims.Claim", "store/admission.Claims.Release",
 			"store/backend.Backend.Commit", "store/backend.Backend.Follow", "store/backend.Backend.Get", "store/backend.Backend.List",
 			"store/backend.Backend.Progress", "store/backend.Backend.Version", "store/backend.Follower.Contact", "store/backend.Follower.Reached",
 		}},

@@ -35,7 +35,7 @@ func importRules() []rule {
 		{"store/admission", []string{"store/kind", "store/meta"}, nil},
 		{"internal/registry", []string{"watch", "selector", "store/admission", "store/backend", "store/clock", "store/kind", "store/meta", "store/field", "internal/..."},
 			[]string{"github.com/google/btree"}},
-		{"store", []string{"watch", "store/backend", "store/clock", "store/kind", "store/meta", "store/field", "store/schema", "internal/..."}, nil},
+		{"store", []string{"watch", "store/admission", "store/backend", "store/clock", "store/kind", "store/meta", "store/field", "store/schema", "internal/..."}, nil},
 		{"store/fixture", []string{"store", "store/kind", "store/meta", "internal/..."}, []string{"sigs.k8s.io/json"}},
 		{"lease", []string{"store/...", "watch", "internal/..."}, nil},
 		{"candidate/...", []string{"store/...", "watch", "internal/...", "lease", "candidate/internal/v1alpha1"}, []string{"github.com/blang/semver/...", "github.com/google/btree", "golang.org/x/sync/..."}},

@@ -49,7 +49,8 @@ type Store struct {
 	engine   *engine // nil for a store in memory
 	// admission decides about writes, or is nil. It is set before the first request.
 	admission admission.Interface
-	slow      chan struct{} // has a value for each validation that runs and may take long
+	claims    admission.Claims // or nil; as admission
+	slow      chan struct{}    // has a value for each validation that runs and may take long
 
 	// mu guards all below and every tree. While it is held, no function of the user is
 	// called, and no object is copied; see the package comment for the order of locks.

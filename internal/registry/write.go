@@ -20,7 +20,7 @@ import (
 //  1. make the next state: from a body, or from the current state and a Change, and
 //     update its field managers (change.go)
 //  2. prepare it: resourceVersion, names, and the fields that the server owns
-//     (prepare.go)
+//     (prepare.go), and what it needs beside itself (claims.go)
 //  3. validate it, and collect warnings (internal/kinds, validate.go)
 //  4. stop if it changes nothing
 //  5. refuse it if it is too large (prepare.go)
@@ -53,7 +53,8 @@ type Request struct {
 	// Options are the options of a create or an update as the client sent them, for the Admission. Nil: the ones above.
 	Options *kinds.WriteOptions
 
-	asking asking
+	asking  asking
+	claimed *claim // by an attempt, until its write is made
 }
 
 func (req *Request) warn(text string) {
@@ -131,22 +132,13 @@ func (r *Resource) answer(ctx context.Context, o kinds.Object, req *Request) (*I
 
 // create stores an object with a name.
 func (r *Resource) create(ctx context.Context, o kinds.Object, req *Request) (*Item, error) {
-	if err := r.prepareCreate(ctx, o, req); err != nil {
-		return nil, err
-	}
-	if err := r.mayWrite(ctx, o, nil, req); err != nil {
-		return nil, err
-	}
-	m := o.GetObjectMeta()
-	if v, err := parseResourceVersion(m.ResourceVersion); err == nil && v != 0 && !req.DryRun {
-		return nil, errors.New("resourceVersion should not be set on objects to be created")
-	}
-	w, err := r.creation(ctx, o, req, false)
+	w, err := r.planCreate(ctx, o, req)
 	if err != nil {
 		return nil, err
 	}
+	m := o.GetObjectMeta()
 	if !w.done {
-		w, err = r.st.source.commit(ctx, r, w)
+		w, err = r.commit(ctx, w)
 	} else if have, getErr := r.st.source.get(ctx, r, w.key); have != nil {
 		err = &lostRace{have}
 	} else {
@@ -159,6 +151,24 @@ func (r *Resource) create(ctx context.Context, o kinds.Object, req *Request) (*I
 		return nil, err
 	}
 	return w.answer, nil
+}
+
+// planCreate does the steps of a create before the commit.
+func (r *Resource) planCreate(ctx context.Context, o kinds.Object, req *Request) (w write, err error) {
+	made := false
+	defer func() { w.keepClaim(req, &made) }()
+	if err := r.prepareCreate(ctx, o, req); err != nil {
+		return w, err
+	}
+	if err := r.mayWrite(ctx, o, nil, req); err != nil {
+		return w, err
+	}
+	if v, err := parseResourceVersion(o.GetObjectMeta().ResourceVersion); err == nil && v != 0 && !req.DryRun {
+		return w, errors.New("resourceVersion should not be set on objects to be created")
+	}
+	w, err = r.creation(ctx, o, req, false)
+	made = err == nil
+	return w, err
 }
 
 // creation returns the write of a new object after steps 2 and 3.
@@ -192,6 +202,9 @@ func (r *Resource) prepareCreate(ctx context.Context, o kinds.Object, req *Reque
 	m.CreationTimestamp = meta.NewTime(r.st.now())
 	if !r.Kind.KeepsVersion() {
 		r.Kind.Conform(o)
+	}
+	if err := r.claim(ctx, o, nil, req); err != nil {
+		return err
 	}
 	r.Kind.PrepareNew(ctx, o)
 	if err := MatchNamespace(m, req.Namespace); err != nil {
@@ -254,7 +267,7 @@ func (r *Resource) attempt(ctx context.Context, req Request, c Change) (write, e
 		}
 		w, err := c.plan(ctx, r, current, req)
 		if err == nil && !w.done {
-			w, err = r.st.source.commit(ctx, r, w)
+			w, err = r.commit(ctx, w)
 			lost, isLost := err.(*lostRace)
 			switch {
 			case !isLost:
@@ -317,12 +330,21 @@ type write struct {
 	// graceOver reports that obj, a deleted object, is to be removed at once.
 	graceOver bool
 
+	claimed *claim // by an obj
 	answer  *Item  // set by the commit of an obj, and before it otherwise
 	version uint64 // of the commit
 }
 
 // replace does steps 2 to 5 of an update: o is the state after current, which may be nil.
 func (r *Resource) replace(ctx context.Context, current *Item, o kinds.Object, req *Request, applied bool) (w write, err error) {
+	made := false
+	defer func() { w.keepClaim(req, &made) }()
+	w, err = r.planReplace(ctx, current, o, req, applied)
+	made = err == nil
+	return w, err
+}
+
+func (r *Resource) planReplace(ctx context.Context, current *Item, o kinds.Object, req *Request, applied bool) (w write, err error) {
 	if current == nil {
 		return r.createMissing(ctx, o, req, applied)
 	}
@@ -400,6 +422,9 @@ func (r *Resource) prepareUpdate(ctx context.Context, current *Item, o kinds.Obj
 	}
 	m.ResourceVersion = current.meta().ResourceVersion
 	m.Generation = current.meta().Generation
+	if err := r.claim(ctx, o, current, req); err != nil {
+		return nil, err
+	}
 	partial := req.Sub != nil && req.Sub.Body == nil
 	if partial {
 		var err error

@@ -3,7 +3,9 @@ package cluster
 import (
 	"io"
 	"net/http"
+	"net/netip"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -19,14 +21,14 @@ import (
 
 // newServer returns a server in memory that does what a kube-apiserver does, with RBAC, and the two controllers if asked. Nil is
 // the clock of the machine.
-func newServer(t *testing.T, controllers bool, c clock.Clock) *httpapi.API {
+func newServer(t *testing.T, controllers bool, c clock.Clock, ranges ...netip.Prefix) *httpapi.API {
 	t.Helper()
 	klog.LogToStderr(false) // upstream's webhooks log each failure
 	klog.SetOutput(io.Discard)
 	bearers := httpapi.BearerTokens(map[string]httpapi.User{"nobody-token": {Name: "nobody", UID: "nobody-uid", Groups: []string{"guests"}}})
 	does := cluster.Options{
-		Namespaces: true, Service: true, Webhooks: true, Policies: true, Disruptions: true, Reviews: true, RBAC: true,
-		GarbageCollection: controllers, NamespaceDeletion: controllers,
+		Namespaces: true, Service: true, Addresses: true, Webhooks: true, Policies: true, Disruptions: true, Reviews: true, RBAC: true,
+		GarbageCollection: controllers, NamespaceDeletion: controllers, ServiceRanges: ranges,
 		Tokens: cluster.Tokens{Issuer: "https://127.0.0.1:8443/"},
 	}
 	options, err := does.API(httpapi.Options{Authenticate: func(r *http.Request) (httpapi.User, bool) {
@@ -46,14 +48,23 @@ func newServer(t *testing.T, controllers bool, c clock.Clock) *httpapi.API {
 // TestAnswersEqualThoseOfKubeAPIServer plays each scenario and compares the answers with the recorded ones.
 func TestAnswersEqualThoseOfKubeAPIServer(t *testing.T) {
 	moved := clock.NewManual(time.Now()) // whenever a webhook hangs
-	all := scenarios(false, Player{Transport: newServer(t, false, moved).Transport(), URL: "http://test", Hung: func() { moved.FastForward(30 * time.Second) }})
+	all := scenarios(Player{Transport: newServer(t, false, moved).Transport(), URL: "http://test", Hung: func() { moved.FastForward(30 * time.Second) }}, needsPlain)
 	all = slices.DeleteFunc(all, func(s exchange.Scenario) bool { return s.Name != "conversions" })
 	for _, controllers := range []bool{false, true} {
-		for _, s := range scenarios(controllers, Player{Transport: newServer(t, controllers, nil).Transport(), URL: "http://test"}) {
+		is := needsPlain
+		if controllers {
+			is = needsControllers
+		}
+		for _, s := range scenarios(Player{Transport: newServer(t, controllers, nil).Transport(), URL: "http://test"}, is) {
 			if s.Name != "conversions" {
 				all = append(all, s)
 			}
 		}
 	}
+	var ranges []netip.Prefix
+	for _, text := range strings.Split(dualStackRanges, ",") {
+		ranges = append(ranges, netip.MustParsePrefix(text))
+	}
+	all = append(all, scenarios(Player{Transport: newServer(t, false, nil, ranges...).Transport(), URL: "http://test"}, needsDualStack)...)
 	exchange.Equal(t, recorded, all, *write)
 }

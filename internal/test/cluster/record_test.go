@@ -13,15 +13,16 @@ import (
 var (
 	server      = flag.String("url", "", "URL of a kube-apiserver that asks for no credentials: record its answers")
 	controllers = flag.String("controllers", "", "URL of one with kube-controller-manager beside it, likewise")
+	dual        = flag.String("dual", "", "URL of one with --service-cluster-ip-range="+dualStackRanges+", likewise")
 	write       = flag.Bool("write", false, "write the table of differences again")
 )
 
 const recorded = "testdata"
 
-// scenarios returns the scenarios that need the controllers, or all others, as a player plays them.
-func scenarios(controllers bool, p Player) (all []exchange.Scenario) {
+// scenarios returns the scenarios for which is true, as a player plays them.
+func scenarios(p Player, is func(Scenario) bool) (all []exchange.Scenario) {
 	for _, s := range Scenarios() {
-		if s.Controllers != controllers {
+		if !is(s) {
 			continue
 		}
 		all = append(all, exchange.Scenario{Name: s.Name, Play: func(ctx context.Context, id string, events map[string]int) ([]exchange.Answer, error) {
@@ -33,15 +34,19 @@ func scenarios(controllers bool, p Player) (all []exchange.Scenario) {
 	return all
 }
 
-// TestRecord writes the answers of the servers of -url and -controllers.
+// The servers that scenarios need.
+func needsPlain(s Scenario) bool       { return !s.Controllers && !s.DualStack }
+func needsControllers(s Scenario) bool { return s.Controllers }
+func needsDualStack(s Scenario) bool   { return s.DualStack }
+
+// TestRecord writes the answers of the servers of -url, -controllers and -dual.
 func TestRecord(t *testing.T) {
-	if *server == "" && *controllers == "" {
+	if *server == "" && *controllers == "" && *dual == "" {
 		t.Skip("records the answers of a kube-apiserver, which -url names")
 	}
-	if *server != "" {
-		exchange.Record(t, recorded, scenarios(false, Player{Transport: http.DefaultTransport, URL: *server}))
-	}
-	if *controllers != "" {
-		exchange.Record(t, recorded, scenarios(true, Player{Transport: http.DefaultTransport, URL: *controllers}))
+	for url, is := range map[string]func(Scenario) bool{*server: needsPlain, *controllers: needsControllers, *dual: needsDualStack} {
+		if url != "" {
+			exchange.Record(t, recorded, scenarios(Player{Transport: http.DefaultTransport, URL: url}, is))
+		}
 	}
 }

@@ -11,6 +11,8 @@ type Scenario struct {
 	play func(*play)
 	// Controllers is set if the scenario needs the garbage collector and the namespace controller.
 	Controllers bool
+	// DualStack is set if the scenario needs a server with the ranges of dualStackRanges.
+	DualStack bool
 }
 
 // Scenarios returns all scenarios.
@@ -41,6 +43,9 @@ func Scenarios() []Scenario {
 		{Name: "terminating", play: terminating},
 		{Name: "labelled", play: labelled},
 		{Name: "retyped", play: retyped},
+		{Name: "addresses", play: addressesGiven},
+		{Name: "ports", play: portsGiven},
+		{Name: "dualstack", play: dualStack, DualStack: true},
 		{Name: "empties", play: empties},
 		{Name: "kept", play: kept},
 		{Name: "adminaccess", play: adminAccess},

@@ -43,9 +43,8 @@ func labelled(p *play) {
 	}
 }
 
-// retyped plays changes of the type of a service. The IPs are the writer's: kubecoord allocates none, and neither node ports.
+// retyped plays changes of the type of a service. The IPs are the writer's.
 func retyped(p *play) {
-	const services = "/api/v1/namespaces/NAMESPACE/services"
 	post := func(step, name, spec string) {
 		p.do(step, http.MethodPost, services, "{apiVersion: v1, kind: Service, metadata: {name: "+name+"}, spec: {"+spec+"}}")
 	}

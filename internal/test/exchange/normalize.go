@@ -30,7 +30,7 @@ func NewNormalizer(id string) *Normalizer {
 		// An object in a text has its managedFields in the order of the seconds in which they were written.
 		{regexp.MustCompile(`(?s)"\{\\".*managedFields.*\}"`), `"{object}"`},
 		{regexp.MustCompile(`(resourceVersion[\\": ]+)\d+`), "$1{version}"},
-		{regexp.MustCompile(`\b10\.0\.0\.\d+\b`), "{ip}"},
+		{regexp.MustCompile(`\b10\.0\.0\.(1[6-9]|[2-9]\d|\d{3})\b`), "{ip}"}, // the part of the range that a server gives first,
 		{regexp.MustCompile(`:3[0-2]\d{3}/(TCP|UDP|SCTP)`), ":{port}/$1"},
 		{regexp.MustCompile(`(gen-` + RunID + `-)[a-z0-9]{5}\b`), "$1{suffix}"},
 	}}
@@ -91,7 +91,7 @@ func (n *Normalizer) value(key string, tree any) any {
 		}
 		return n.Text(node)
 	case json.Number:
-		if port, err := node.Int64(); err == nil && port >= 30000 && port < 32868 && (key == "nodePort" || key == "healthCheckNodePort") {
+		if port, err := node.Int64(); err == nil && port >= 30086 && port < 32768 && (key == "nodePort" || key == "healthCheckNodePort") {
 			return "{port}"
 		}
 	}

@@ -4,22 +4,21 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 
 	"github.com/kubecoord/kubecoord/httpapi"
 	"github.com/kubecoord/kubecoord/internal/test/exchange"
 	"github.com/kubecoord/kubecoord/store"
-	"github.com/kubecoord/kubecoord/store/kube/scheme"
+	"github.com/kubecoord/kubecoord/store/kube/cluster"
 )
 
-// newServer returns a server in memory with all kinds of client-go.
+// newServer returns a server in memory with all kinds of client-go, which allocates addresses and ports.
 func newServer(t *testing.T) *httpapi.API {
 	t.Helper()
-	all, err := scheme.Kinds(clientgoscheme.Scheme, scheme.Options{})
+	options, err := cluster.Options{Addresses: true}.API(httpapi.Options{})
 	require.NoError(t, err)
 	st := store.New(store.Options{})
 	t.Cleanup(st.Close)
-	api := httpapi.New(st, httpapi.Options{Kinds: all})
+	api := httpapi.New(st, options)
 	t.Cleanup(api.Close)
 	return api
 }

@@ -10,6 +10,7 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"encoding/json"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -107,6 +108,7 @@ func TestWrongOptionsAreRefusedByTheTextsOfKubeAPIServer(t *testing.T) {
 		"--runtime-config=api/all=maybe":           "invalid value api/all=maybe",
 		"--runtime-config=api/all=false":           "invalid key with only api/all=false",
 		"--service-cluster-ip-range=foo":           "service-cluster-ip-range[0] is not a valid cidr",
+		"--service-cluster-ip-range=10.0.0.0/24,a": "service-cluster-ip-range[1] is not an ip net",
 		"--service-account-key-file=/none":         "open /none: no such file or directory",
 		"--service-account-signing-key-file=/none": "failed to parse service-account-issuer-key-file: open /none: no such file or directory",
 		"--tls-cert-file=/none":                    "missing filename for serving cert",
@@ -192,10 +194,16 @@ func TestCertificateIsMadeWhereThereIsNone(t *testing.T) {
 }
 
 func TestTheFirstServiceRangeHasTheAddressOfTheServer(t *testing.T) {
-	o, problems := optionsOf(t, arguments(t, "--service-cluster-ip-range=10.1.0.0/24, fd00::/108")...)
+	o, problems := optionsOf(t, arguments(t, "--service-cluster-ip-range=10.1.0.0/24,fd00::/108", "--service-node-port-range=31000-31009")...)
 	require.Empty(t, problems)
-	assert.Equal(t, "10.1.0.0/24", o.serviceRange.String())
-	assert.Equal(t, "10.1.0.1", firstOf(o.serviceRange).String())
+	does := o.network.Cluster(cluster.Options{})
+	assert.Equal(t, "[10.1.0.0/24 fd00::/108]", fmt.Sprint(does.ServiceRanges))
+	assert.Equal(t, "31000-31009", does.NodePorts.String())
+	made, err := o.certificate()
+	require.NoError(t, err)
+	leaf, err := x509.ParseCertificate(made.Certificate[0])
+	require.NoError(t, err)
+	assert.NoError(t, leaf.VerifyHostname("10.1.0.1"))
 }
 
 func TestTokensOfEachKeyAreKnown(t *testing.T) {

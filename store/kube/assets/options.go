@@ -7,8 +7,6 @@ import (
 	"fmt"
 	"net"
 	"path/filepath"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/spf13/pflag"
@@ -23,11 +21,11 @@ import (
 
 // options are the flags that have an effect.
 type options struct {
-	etcd         []string
-	address      net.IP
-	port         int64
-	advertise    net.IP
-	serviceRange *net.IPNet
+	etcd      []string
+	address   net.IP
+	port      int64
+	advertise net.IP
+	network   controlplane.Network
 
 	certDir, certFile, keyFile string
 	tls                        *tls.Config
@@ -59,18 +57,9 @@ func readOptions(fs *pflag.FlagSet) (o options, problems []error) {
 		refuse("--bind-address %s is not an address of the loopback: this server is for tests, and has no other", o.address)
 	}
 	o.advertise = net.ParseIP(fs.Lookup("advertise-address").Value.String()) // nil if it is not set
-	ranges := controlplane.Get(fs.GetString, "service-cluster-ip-range")
-	if ranges == "" {
-		ranges = "10.0.0.0/24"
-	}
-	for i, r := range strings.Split(ranges, ",") {
-		_, network, err := net.ParseCIDR(strings.TrimSpace(r))
-		if err != nil {
-			refuse("service-cluster-ip-range[%d] is not a valid cidr", i)
-		} else if i == 0 {
-			o.serviceRange = network
-		}
-	}
+	var wrong []error
+	o.network, wrong = controlplane.Services(fs)
+	problems = append(problems, wrong...)
 	o.certDir, o.certFile, o.keyFile = controlplane.Get(fs.GetString, "cert-dir"), controlplane.Get(fs.GetString, "tls-cert-file"), controlplane.Get(fs.GetString, "tls-private-key-file")
 	problems = append(problems, o.readTLS(fs)...)
 	var err error
@@ -171,7 +160,7 @@ func (o *options) certificate() (tls.Certificate, error) {
 		if host == nil {
 			host = o.address
 		}
-		ips, names := []net.IP{firstOf(o.serviceRange), o.address}, []string{"kubernetes.default.svc", "kubernetes.default", "kubernetes", "localhost"}
+		ips, names := []net.IP{net.IP(o.network.Ranges[0].Masked().Addr().Next().AsSlice()), o.address}, []string{"kubernetes.default.svc", "kubernetes.default", "kubernetes", "localhost"}
 		crtPEM, keyPEM, err := cert.GenerateSelfSignedCertKey(host.String(), ips, names)
 		if err != nil {
 			return tls.Certificate{}, fmt.Errorf("unable to generate self signed cert: %w", err)
@@ -181,15 +170,4 @@ func (o *options) certificate() (tls.Certificate, error) {
 		}
 	}
 	return tls.LoadX509KeyPair(crt, key)
-}
-
-// firstOf returns the first address of a network after its own.
-func firstOf(network *net.IPNet) net.IP {
-	ip := slices.Clone(network.IP)
-	for i := len(ip) - 1; i >= 0; i-- {
-		if ip[i]++; ip[i] != 0 {
-			break
-		}
-	}
-	return ip
 }

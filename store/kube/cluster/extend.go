@@ -8,6 +8,7 @@ import (
 
 	"github.com/kubecoord/kubecoord/httpapi"
 	"github.com/kubecoord/kubecoord/store/kube/cluster/internal/access"
+	"github.com/kubecoord/kubecoord/store/kube/cluster/internal/addresses"
 	"github.com/kubecoord/kubecoord/store/kube/cluster/internal/admission"
 	"github.com/kubecoord/kubecoord/store/kube/cluster/internal/collector"
 	"github.com/kubecoord/kubecoord/store/kube/cluster/internal/disruption"
@@ -30,6 +31,7 @@ const bootstrapTime = 10 * time.Second
 func (o Options) extend(a *httpapi.API, opts *httpapi.Options, tokens *access.Tokens) {
 	calls := o.calls(a, opts)
 	run(opts, func(ctx context.Context, a *httpapi.API) { crd.Run(webhooks.With(ctx, calls), a) })
+	o.addresses(a, opts)
 	o.bootstrap(a, opts)
 	if o.GarbageCollection {
 		run(opts, collector.Run)
@@ -58,7 +60,7 @@ func (o Options) calls(a *httpapi.API, opts *httpapi.Options) *webhooks.Calls {
 	if !o.Webhooks && o.Dial == nil {
 		return nil
 	}
-	calls := webhooks.New(webhooks.Options{Dial: o.Dial, Services: admission.Services(a, o.Dial != nil), Clock: a.Store().Clock()})
+	calls := webhooks.New(webhooks.Options{Dial: o.Dial, Services: admission.Services(a, o.Dial != nil, o.Addresses), Clock: a.Store().Clock()})
 	run(opts, func(ctx context.Context, _ *httpapi.API) {
 		<-ctx.Done()
 		calls.Close()
@@ -70,7 +72,7 @@ func (o Options) calls(a *httpapi.API, opts *httpapi.Options) *webhooks.Calls {
 func (o Options) bootstrap(a *httpapi.API, opts *httpapi.Options) {
 	b := namespaces.Bootstrap{Namespaces: o.Namespaces}
 	if o.Service {
-		b.ServicePort = cmp.Or(o.ServicePort, defaultPort)
+		b.ServicePort, b.ServiceIP = cmp.Or(o.ServicePort, defaultPort), addresses.First(o.serviceRanges()[0])
 	}
 	if b == (namespaces.Bootstrap{}) {
 		return

@@ -10,8 +10,10 @@ package cluster
 import (
 	"context"
 	"net"
+	"net/netip"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	utilnet "k8s.io/apimachinery/pkg/util/net"
 )
 
 // Options say what a server serves and does. The zero value serves all built-in kinds and CustomResourceDefinitions, with the kinds
@@ -28,11 +30,21 @@ type Options struct {
 	Service bool
 	// ServicePort is the port at which the server listens, the targetPort of the service. Zero means 6443.
 	ServicePort int
+	// Addresses allocates the cluster IPs, node ports and ports for health checks of services, as a kube-apiserver with the
+	// MultiCIDRServiceAllocator: the ServiceCIDR kubernetes has the ranges, and each cluster IP is an IPAddress. Services that a fixture or
+	// a restart brings keep what they have.
+	Addresses bool
+	// ServiceRanges are the ranges of cluster IPs: one, or one of each family, of which the first is the default. Nil means 10.0.0.0/24.
+	// The service kubernetes has the first address.
+	ServiceRanges []netip.Prefix
+	// NodePorts is the range of node ports. The zero value means 30000-32767.
+	NodePorts utilnet.PortRange
 	// Webhooks calls the admission webhooks of the MutatingWebhookConfigurations and ValidatingWebhookConfigurations.
 	Webhooks bool
 	// Dial connects to admission webhooks, and to conversion webhooks. Nil means TCP. The address of
 	// a service is its cluster IP if its writer set one, or the address of an endpoint in an EndpointSlice. Else Dial gets the name
-	// NAME.NAMESPACE.svc:PORT, and without Dial the call fails.
+	// NAME.NAMESPACE.svc:PORT, and without Dial the call fails. With Addresses each service has a cluster IP, which nothing routes, so it
+	// is the last of these.
 	Dial func(ctx context.Context, network, address string) (net.Conn, error)
 	// Policies enforces ValidatingAdmissionPolicies and MutatingAdmissionPolicies.
 	Policies bool
@@ -57,5 +69,5 @@ type Options struct {
 
 // Bare returns the Options of a kube-apiserver with nothing beside it, as envtest starts it, without RBAC.
 func Bare() Options {
-	return Options{Namespaces: true, Service: true, Webhooks: true, Policies: true, Disruptions: true, Reviews: true}
+	return Options{Namespaces: true, Service: true, Addresses: true, Webhooks: true, Policies: true, Disruptions: true, Reviews: true}
 }

@@ -42,7 +42,10 @@ func (s *Server) Close() {
 // Parts must not have crd.Run, which the result calls. Each API that is made with the result has its own admission and controllers, and
 // so has each fork.
 func (o Options) API(api httpapi.Options) (httpapi.Options, error) {
-	var err error
+	err := o.checkRanges()
+	if err != nil {
+		return httpapi.Options{}, fmt.Errorf("cluster: %w", err)
+	}
 	if api.Kinds, err = o.kinds(api.Kinds); err != nil {
 		return httpapi.Options{}, fmt.Errorf("cluster: %w", err)
 	}
@@ -61,7 +64,8 @@ func (o Options) kinds(more []kind.Kind) (out []kind.Kind, err error) {
 	if err != nil {
 		return nil, err
 	}
-	needed := map[string]bool{"namespaces": o.Namespaces || o.Service || o.NamespaceDeletion, "services": o.Service}
+	needed := map[string]bool{"namespaces": o.Namespaces || o.Service || o.NamespaceDeletion, "services": o.Service || o.Addresses,
+		"ipaddresses.networking.k8s.io": o.Addresses, "servicecidrs.networking.k8s.io": o.Addresses}
 	for _, k := range append(slices.Clip(all), crd.Definitions()) {
 		if o.serves(k) || needed[resourceOf(k).String()] {
 			out = append(out, k)

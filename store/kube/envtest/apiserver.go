@@ -149,7 +149,7 @@ func (s *APIServer) serve(listener net.Listener, f flags) error {
 	if authorize := f.rules.Authorizer(); authorize != nil {
 		opts.API.Authorize = authorize
 	}
-	if opts.API, err = f.rules.Cluster(s.door.controllers).API(opts.API); err != nil {
+	if opts.API, err = f.network.Cluster(f.rules.Cluster(s.door.controllers)).API(opts.API); err != nil {
 		return err
 	}
 	opts.Fixtures = nil // loaded when the definitions are there

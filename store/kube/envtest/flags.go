@@ -13,14 +13,15 @@ import (
 type flags struct {
 	clients controlplane.Authentication
 	rules   controlplane.Rules
+	network controlplane.Network
 }
 
 // readFlags returns the flags of a server over the defaults that envtest has, and says which have no effect.
 func readFlags(s *APIServer) (f flags, err error) {
 	// The flags that envtest sets itself are not read, nor are they reported.
-	own := strings.Fields(`service-cluster-ip-range allow-privileged cert-dir bind-address secure-port etcd-servers insecure-port
+	own := strings.Fields(`allow-privileged cert-dir bind-address secure-port etcd-servers insecure-port
 		advertise-address service-account-issuer service-account-key-file service-account-signing-key-file`)
-	read := strings.Fields("client-ca-file token-auth-file anonymous-auth authorization-mode enable-admission-plugins disable-admission-plugins")
+	read := strings.Fields("client-ca-file token-auth-file anonymous-auth authorization-mode enable-admission-plugins disable-admission-plugins service-cluster-ip-range service-node-port-range")
 	args := &Arguments{maps.Clone(s.Configure().values)}
 	rest, err := args.addTemplates(s.Args, s)
 	if err != nil {
@@ -31,7 +32,7 @@ func readFlags(s *APIServer) (f flags, err error) {
 		return f, err
 	}
 	var known []string
-	for _, arg := range args.AsStrings(map[string][]string{"authorization-mode": {"RBAC"}, "disable-admission-plugins": {"ServiceAccount"}}) {
+	for _, arg := range args.AsStrings(map[string][]string{"authorization-mode": {"RBAC"}, "disable-admission-plugins": {"ServiceAccount"}, "service-cluster-ip-range": {"10.0.0.0/24"}}) {
 		name, _, _ := strings.Cut(strings.TrimPrefix(arg, "--"), "=")
 		if fs.Lookup(name) != nil && !slices.Contains(own, name) {
 			known = append(known, arg)
@@ -44,6 +45,10 @@ func readFlags(s *APIServer) (f flags, err error) {
 	s.report(slices.Compact(rest))
 	if err := fs.Parse(known); err != nil {
 		return f, err
+	}
+	var wrong []error
+	if f.network, wrong = controlplane.Services(fs); len(wrong) > 0 {
+		return f, wrong[0]
 	}
 	f.clients, f.rules, err = controlplane.Access(fs, func(text string) {
 		if s.Err != nil {

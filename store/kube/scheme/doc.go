@@ -14,7 +14,7 @@
 //
 // What a real server does by other means than the type and its strategy is not done:
 //
-//   - Nothing is allocated: cluster IPs, node ports, health check node ports, and Secrets with tokens of service accounts.
+//   - Nothing is allocated: cluster IPs and ports of services, which package cluster allocates, and Secrets with tokens of service accounts.
 //   - There is no admission: a namespace need not exist, quotas and limits have no effect, pods get no service account,
 //     priority or tolerations, classes are not chosen, webhooks and admission policies are stored and not called.
 //   - No controller runs: nothing is scheduled, bound, scaled or collected.

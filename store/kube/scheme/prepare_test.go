@@ -60,9 +60,9 @@ func TestANodePortIsKeptOnce(t *testing.T) {
 		return &corev1.ServiceSpec{Type: corev1.ServiceTypeNodePort, Ports: ports}
 	}
 	now := spec(corev1.ServicePort{Name: "b", NodePort: 30001}, corev1.ServicePort{Name: "a"})
-	updateNodePorts(now, spec(corev1.ServicePort{Name: "a", NodePort: 30001}))
+	keepNodePorts(now, spec(corev1.ServicePort{Name: "a", NodePort: 30001}))
 	assert.Zero(t, now.Ports[1].NodePort)
 	now = spec(corev1.ServicePort{Name: "b", NodePort: 30002}, corev1.ServicePort{Name: "a"})
-	updateNodePorts(now, spec(corev1.ServicePort{Name: "a", NodePort: 30001}))
+	keepNodePorts(now, spec(corev1.ServicePort{Name: "a", NodePort: 30001}))
 	assert.Equal(t, int32(30001), now.Ports[1].NodePort)
 }

@@ -9,14 +9,19 @@ import (
 	"k8s.io/apimachinery/pkg/api/equality"
 )
 
-// createService completes the IP members as a cluster with IPv4 alone does before it allocates an IP, which kubecoord does
-// not (upstream: registry/core/service/storage).
+// createService completes the IP members as a cluster with IPv4 alone does before it allocates an IP (upstream:
+// registry/core/service/storage). An allocator has completed them before, by PrepareAllocation.
 func createService(s *corev1.Service) {
-	if s.Spec.ClusterIP != "" && len(s.Spec.ClusterIPs) == 0 {
-		s.Spec.ClusterIPs = []string{s.Spec.ClusterIP}
-	}
+	pairClusterIPs(&s.Spec)
 	completeFamilies(&s.Spec, nil)
 	dropInternalPolicy(&s.Spec)
+}
+
+// pairClusterIPs makes clusterIPs of a new service follow clusterIP.
+func pairClusterIPs(s *corev1.ServiceSpec) {
+	if s.ClusterIP != "" && len(s.ClusterIPs) == 0 {
+		s.ClusterIPs = []string{s.ClusterIP}
+	}
 }
 
 // dropInternalPolicy drops the policy that a service of type ExternalName does not have. A kube-apiserver stores it, and drops it
@@ -29,9 +34,9 @@ func dropInternalPolicy(s *corev1.ServiceSpec) {
 	}
 }
 
-// updateNodePorts keeps the node ports that a writer left out, by the names of the ports (upstream: registry/core/service/storage,
+// keepNodePorts keeps the node ports that a writer left out, by the names of the ports (upstream: registry/core/service/storage,
 // patchAllocatedValues).
-func updateNodePorts(now, before *corev1.ServiceSpec) {
+func keepNodePorts(now, before *corev1.ServiceSpec) {
 	if getsNodePorts(now) && getsNodePorts(before) {
 		named, used := map[string]int32{}, map[int32]bool{}
 		for _, p := range before.Ports {
@@ -49,14 +54,18 @@ func updateNodePorts(now, before *corev1.ServiceSpec) {
 	}
 }
 
-// updateClusterIPs keeps the IPs that a writer left out, and makes clusterIPs follow clusterIP.
-func updateClusterIPs(now, before *corev1.ServiceSpec) {
+// keepClusterIPs keeps the IPs that a writer left out.
+func keepClusterIPs(now, before *corev1.ServiceSpec) {
 	if now.Type != corev1.ServiceTypeExternalName && before.Type != corev1.ServiceTypeExternalName {
 		now.ClusterIP = cmp.Or(now.ClusterIP, before.ClusterIP)
 		if len(now.ClusterIPs) == 0 {
 			now.ClusterIPs = before.ClusterIPs
 		}
 	}
+}
+
+// followClusterIP makes clusterIPs follow clusterIP.
+func followClusterIP(now, before *corev1.ServiceSpec) {
 	if len(now.ClusterIPs) == 0 && now.ClusterIP == before.ClusterIP {
 		now.ClusterIPs = before.ClusterIPs
 	}
@@ -66,7 +75,6 @@ func updateClusterIPs(now, before *corev1.ServiceSpec) {
 			now.ClusterIPs = []string{now.ClusterIP}
 		}
 	}
-	completeFamilies(now, before)
 }
 
 // completeFamilies sets ipFamilyPolicy and ipFamilies where the writer left them out. A headless service without a selector
@@ -75,17 +83,7 @@ func completeFamilies(s, old *corev1.ServiceSpec) {
 	if s.Type == corev1.ServiceTypeExternalName {
 		return
 	}
-	free := s.ClusterIP == corev1.ClusterIPNone && len(s.Selector) == 0
-	if s.IPFamilyPolicy == nil {
-		switch {
-		case old != nil && old.IPFamilyPolicy != nil:
-			s.IPFamilyPolicy = old.IPFamilyPolicy
-		case free:
-			s.IPFamilyPolicy = new(corev1.IPFamilyPolicyRequireDualStack)
-		default:
-			s.IPFamilyPolicy = new(corev1.IPFamilyPolicySingleStack)
-		}
-	}
+	free := completePolicy(s, old)
 	for i, ip := range s.ClusterIPs {
 		if ip != corev1.ClusterIPNone && i == len(s.IPFamilies) {
 			s.IPFamilies = append(s.IPFamilies, familyOf(ip))
@@ -95,12 +93,33 @@ func completeFamilies(s, old *corev1.ServiceSpec) {
 		s.IPFamilies = []corev1.IPFamily{corev1.IPv4Protocol}
 	}
 	if free && len(s.IPFamilies) == 1 && *s.IPFamilyPolicy != corev1.IPFamilyPolicySingleStack {
-		other := corev1.IPv6Protocol
-		if s.IPFamilies[0] == other {
-			other = corev1.IPv4Protocol
-		}
-		s.IPFamilies = append(s.IPFamilies, other)
+		s.IPFamilies = append(s.IPFamilies, otherFamily(s.IPFamilies[0]))
 	}
+}
+
+// completePolicy sets ipFamilyPolicy where the writer left it out. It reports whether the service is headless and without a selector.
+func completePolicy(s, old *corev1.ServiceSpec) (free bool) {
+	free = s.ClusterIP == corev1.ClusterIPNone && len(s.Selector) == 0
+	if s.IPFamilyPolicy != nil {
+		return free
+	}
+	switch {
+	case old != nil && old.IPFamilyPolicy != nil:
+		s.IPFamilyPolicy = old.IPFamilyPolicy
+	case free:
+		s.IPFamilyPolicy = new(corev1.IPFamilyPolicyRequireDualStack)
+	default:
+		s.IPFamilyPolicy = new(corev1.IPFamilyPolicySingleStack)
+	}
+	return free
+}
+
+// otherFamily returns the other one of the two families.
+func otherFamily(f corev1.IPFamily) corev1.IPFamily {
+	if f == corev1.IPv4Protocol {
+		return corev1.IPv6Protocol
+	}
+	return corev1.IPv4Protocol
 }
 
 func familyOf(ip string) corev1.IPFamily {
@@ -114,8 +133,10 @@ func familyOf(ip string) corev1.IPFamily {
 // (upstream: registry/core/service/strategy.go).
 func updateService(s, old *corev1.Service) {
 	now, before := &s.Spec, &old.Spec
-	updateClusterIPs(now, before)
-	updateNodePorts(now, before)
+	keepClusterIPs(now, before)
+	followClusterIP(now, before)
+	completeFamilies(now, before)
+	keepNodePorts(now, before)
 	if before.Type != corev1.ServiceTypeExternalName && now.Type == corev1.ServiceTypeExternalName {
 		if now.ClusterIP == before.ClusterIP && equality.Semantic.DeepEqual(now.ClusterIPs, before.ClusterIPs) {
 			now.ClusterIP, now.ClusterIPs = "", nil

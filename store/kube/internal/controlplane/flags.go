@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/spf13/pflag"
+	utilnet "k8s.io/apimachinery/pkg/util/net"
 	cliflag "k8s.io/component-base/cli/flag"
 )
 
@@ -85,6 +86,10 @@ func (r row) add(fs *pflag.FlagSet) (err error) {
 		fs.StringToString(r.name, nil, "")
 	case "mapStringString":
 		fs.Var(cliflag.NewMapStringString(new(map[string]string)), r.name, "")
+	case "portRange":
+		ports := &utilnet.PortRange{}
+		err = ports.Set(r.value)
+		fs.Var(ports, r.name, "")
 	case "Level":
 		fs.VarP(&number{}, r.name, "v", "")
 	default:

@@ -32,7 +32,7 @@ func newServer(t testing.TB, opts Options, more ...func(*apitest.Options)) *serv
 	s := &server{TB: t}
 	o := apitest.Options{API: httpapi.Options{
 		Kinds: append(all, crd.Definitions()), Parts: []httpapi.Part{httpapi.Controller(crd.Run), func(a *httpapi.API, extended *httpapi.Options) func(context.Context) {
-			opts.Calls = webhooks.New(webhooks.Options{Services: Services(a, false), Clock: a.Store().Clock()})
+			opts.Calls = webhooks.New(webhooks.Options{Services: Services(a, false, false), Clock: a.Store().Clock()})
 			t.Cleanup(opts.Calls.Close)
 			s.chain = New(a, opts)
 			extended.Admission = s.chain

@@ -13,30 +13,39 @@ import (
 	"github.com/kubecoord/kubecoord/httpapi"
 )
 
-// Services returns the resolver of an API. A service has the cluster IP that its writer gave it. kubecoord allocates none, so that
-// other services have their endpoints, as with --enable-aggregator-routing of a kube-apiserver. If dials is set, somebody else knows
-// the way: a service without endpoints has its DNS name.
-func Services(api *httpapi.API, dials bool) webhook.ServiceResolver {
-	return services{&objects{api: api}, dials}
+// Services returns the resolver of an API. A service has the cluster IP that its writer gave it, and other services their endpoints, as with
+// --enable-aggregator-routing of a kube-apiserver. If dials is set, somebody else knows the way: a service without endpoints has its DNS
+// name. If allocated is set, each service has a cluster IP, which nothing routes: it comes last.
+func Services(api *httpapi.API, dials, allocated bool) webhook.ServiceResolver {
+	return services{&objects{api: api}, dials, allocated}
 }
 
 type services struct {
-	objects *objects
-	dials   bool
+	objects          *objects
+	dials, allocated bool
 }
 
 // ResolveEndpoint implements webhook.ServiceResolver.
 func (s services) ResolveEndpoint(namespace, name string, port int32) (*url.URL, error) {
 	lister := serviceLister{objects: s.objects}
-	u, err := proxy.ResolveCluster(lister, namespace, name, port)
-	if err != nil || u.Hostname() != "" {
-		return u, err
+	cluster, err := proxy.ResolveCluster(lister, namespace, name, port)
+	if err != nil || cluster.Hostname() != "" && !(s.allocated && s.isAllocated(namespace, name)) {
+		return cluster, err
 	}
-	u, err = proxy.ResolveEndpoint(lister, s, namespace, name, port)
+	u, err := proxy.ResolveEndpoint(lister, s, namespace, name, port)
 	if err != nil && s.dials {
 		return webhook.NewDefaultServiceResolver().ResolveEndpoint(namespace, name, port)
 	}
+	if err != nil && cluster.Hostname() != "" {
+		return cluster, nil
+	}
 	return u, err
+}
+
+// isAllocated reports whether a service has an address of a range.
+func (s services) isAllocated(namespace, name string) bool {
+	service, err := serviceLister{objects: s.objects}.Services(namespace).Get(name)
+	return err == nil && service.Spec.Type != corev1.ServiceTypeExternalName && service.Spec.ClusterIP != ""
 }
 
 // GetEndpointSlices implements proxy.EndpointSliceGetter.

@@ -4,6 +4,7 @@ package namespaces
 import (
 	"context"
 	"errors"
+	"net/netip"
 	"slices"
 	"time"
 
@@ -29,6 +30,8 @@ type Bootstrap struct {
 	Namespaces bool
 	// ServicePort, if not 0, makes the service kubernetes with this targetPort.
 	ServicePort int
+	// ServiceIP is its address.
+	ServiceIP netip.Addr
 }
 
 // Make makes the objects that do not exist. On a store on etcd it takes at most as long as ctx.
@@ -51,7 +54,7 @@ func (b Bootstrap) Make(ctx context.Context, a *httpapi.API) error {
 	if err != nil {
 		return err
 	}
-	return create(ctx, services, metav1.NamespaceDefault, serviceName, service(b.ServicePort))
+	return create(ctx, services, metav1.NamespaceDefault, serviceName, service(b.ServicePort, b.ServiceIP))
 }
 
 // Run makes the objects again within a minute after they are gone, as long as ctx lasts.
@@ -103,13 +106,13 @@ const serviceName = "kubernetes"
 // service returns the service of the API server (upstream: pkg/controlplane/controller/kubernetesservice). Its Endpoints would
 // have the address at which the server listens, but Endpoints on the loopback are refused by the server, so a kube-apiserver
 // that envtest starts has none.
-func service(port int) *corev1.Service {
+func service(port int, ip netip.Addr) *corev1.Service {
 	return &corev1.Service{
 		ObjectMeta: metav1.ObjectMeta{
 			Name: serviceName, Namespace: metav1.NamespaceDefault, Labels: map[string]string{"component": "apiserver", "provider": "kubernetes"},
 		},
 		Spec: corev1.ServiceSpec{
-			ClusterIP: "10.0.0.1", IPFamilyPolicy: new(corev1.IPFamilyPolicySingleStack), SessionAffinity: corev1.ServiceAffinityNone,
+			ClusterIP: ip.String(), IPFamilyPolicy: new(corev1.IPFamilyPolicySingleStack), SessionAffinity: corev1.ServiceAffinityNone,
 			Type:  corev1.ServiceTypeClusterIP,
 			Ports: []corev1.ServicePort{{Name: "https", Protocol: corev1.ProtocolTCP, Port: 443, TargetPort: intstr.FromInt32(int32(port))}},
 		},

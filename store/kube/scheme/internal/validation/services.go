@@ -178,6 +178,13 @@ func endpointIP(e *errs, p loc, s string) {
 	}
 }
 
+// ClusterIPs returns the errors of the addresses of a service and of their families.
+func ClusterIPs(s, old *corev1.Service) field.ErrorList {
+	e := &errs{}
+	clusterIPs(e, field.NewPath("spec"), &s.Spec, old)
+	return e.ErrorList
+}
+
 func clusterIPs(e *errs, p loc, s *corev1.ServiceSpec, old *corev1.Service) {
 	if s.Type == corev1.ServiceTypeExternalName {
 		return
