@@ -11,6 +11,8 @@ type Scenario struct {
 	play func(*play)
 	// Controllers is set if the scenario needs the garbage collector and the namespace controller.
 	Controllers bool
+	// Alone is set if the scenario has objects that others would meet. It is played to a server of its own, and recorded by itself.
+	Alone bool
 }
 
 // Scenarios returns all scenarios.
@@ -46,6 +48,12 @@ func Scenarios() []Scenario {
 		{Name: "adminaccess", play: adminAccess},
 		{Name: "kubelets", play: kubelets},
 		{Name: "issuer", play: issuer},
+		{Name: "tainted", play: tainted},
+		{Name: "priorities", play: priorities, Alone: true},
+		{Name: "protected", play: protected},
+		{Name: "defaulted", play: defaulted, Alone: true},
+		{Name: "runtimes", play: runtimes},
+		{Name: "limited", play: limited},
 		{Name: "collector", play: collector, Controllers: true},
 		{Name: "orphans", play: orphans, Controllers: true},
 		{Name: "emptied", play: emptied, Controllers: true},

@@ -42,7 +42,10 @@ func (s *Server) Close() {
 // Parts must not have crd.Run, which the result calls. Each API that is made with the result has its own admission and controllers, and
 // so has each fork.
 func (o Options) API(api httpapi.Options) (httpapi.Options, error) {
-	var err error
+	err := o.checkPlugins()
+	if err != nil {
+		return httpapi.Options{}, fmt.Errorf("cluster: %w", err)
+	}
 	if api.Kinds, err = o.kinds(api.Kinds); err != nil {
 		return httpapi.Options{}, fmt.Errorf("cluster: %w", err)
 	}
