@@ -5,11 +5,10 @@ package plugins
 // gates that they are for are off.
 func Names() []string {
 	return []string{
-		"NamespaceLifecycle", "LimitRanger", "TaintNodesByCondition", "Priority",
-		"DefaultTolerationSeconds", "DefaultStorageClass", "StorageObjectInUseProtection", "PodGroupProtection",
-		"PersistentVolumeClaimResize", "RuntimeClass",
-		"DefaultIngressClass", "PodGroupWorkloadExists",
-		"JobValidation", "MutatingAdmissionPolicy", "MutatingAdmissionWebhook",
-		"ValidatingAdmissionPolicy", "ValidatingAdmissionWebhook",
+		"NamespaceLifecycle", "LimitRanger", "TaintNodesByCondition", "PodSecurity", "Priority", "DefaultTolerationSeconds",
+		"DefaultStorageClass", "StorageObjectInUseProtection", "PodGroupProtection", "PersistentVolumeClaimResize", "RuntimeClass",
+		"CertificateApproval", "CertificateSigning", "ClusterTrustBundleAttest", "CertificateSubjectRestriction", "DefaultIngressClass",
+		"PodTopologyLabels", "PodGroupWorkloadExists", "NodeDeclaredFeatureValidator", "JobValidation", "PodResizeValidator",
+		"MutatingAdmissionPolicy", "MutatingAdmissionWebhook", "ValidatingAdmissionPolicy", "ValidatingAdmissionWebhook",
 	}
 }

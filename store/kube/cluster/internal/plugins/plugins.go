@@ -43,7 +43,7 @@ type plugin struct {
 // New returns the plugins of an API that run, or nil if there are none.
 func New(api *httpapi.API, opts Options) *Chain {
 	c := &Chain{admit: map[meta.GroupResource][]check{}, validate: map[meta.GroupResource][]check{}}
-	for _, p := range newReader(api).plugins() {
+	for _, p := range newReader(api, opts.Authorize).plugins() {
 		if !opts.Runs(p.name) {
 			continue
 		}
@@ -67,13 +67,21 @@ func (r *reader) plugins() []plugin {
 	return []plugin{
 		{name: "LimitRanger", resources: core("pods", "persistentvolumeclaims"), admit: r.applyLimits, validate: r.checkLimits},
 		{name: "TaintNodesByCondition", resources: core("nodes"), admit: onCreate(taintNode)},
+		{name: "PodSecurity", resources: podSpecs(), validate: r.podSecurity()},
 		{name: "Priority", resources: append(core("pods"), priorityClasses), admit: on(r.admitPriority), validate: on(r.validatePriorityClass)},
 		{name: "DefaultTolerationSeconds", resources: core("pods"), admit: on(tolerateNodes)},
 		{name: "DefaultStorageClass", resources: core("persistentvolumeclaims"), admit: onCreate(r.defaultStorageClass)},
 		{name: "StorageObjectInUseProtection", resources: append(core("persistentvolumes", "persistentvolumeclaims"), volumeAttributesClasses), admit: protectStorage},
 		{name: "PersistentVolumeClaimResize", resources: core("persistentvolumeclaims"), validate: on(r.validateExpansion)},
 		{name: "RuntimeClass", resources: core("pods"), admit: onCreate(r.admitRuntimeClass), validate: onCreate(r.validateRuntimeClass)},
+		{name: "CertificateApproval", resources: []meta.GroupResource{signingRequests}, validate: r.mayApprove},
+		{name: "CertificateSigning", resources: []meta.GroupResource{signingRequests}, validate: r.maySign},
+		{name: "ClusterTrustBundleAttest", resources: []meta.GroupResource{trustBundles}, validate: r.mayAttest},
+		{name: "CertificateSubjectRestriction", resources: []meta.GroupResource{signingRequests}, validate: onCreate(restrictSubject)},
 		{name: "DefaultIngressClass", resources: []meta.GroupResource{ingresses}, admit: onCreate(r.defaultIngressClass)},
+		{name: "PodTopologyLabels", resources: core("pods"), admit: r.copyTopology},
+		{name: "NodeDeclaredFeatureValidator", resources: core("pods"), validate: r.checkNodeFeatures},
+		{name: "PodResizeValidator", resources: core("pods"), validate: r.checkResize},
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"iter"
 	"sync/atomic"
 
+	certificatesv1 "k8s.io/api/certificates/v1"
 	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
 	nodev1 "k8s.io/api/node/v1"
@@ -23,27 +24,33 @@ var (
 	volumeAttributesClasses = meta.GroupResource{Group: storagev1.GroupName, Resource: "volumeattributesclasses"}
 	ingresses               = meta.GroupResource{Group: networkingv1.GroupName, Resource: "ingresses"}
 	ingressClasses          = meta.GroupResource{Group: networkingv1.GroupName, Resource: "ingressclasses"}
+	signingRequests         = meta.GroupResource{Group: certificatesv1.GroupName, Resource: "certificatesigningrequests"}
+	trustBundles            = meta.GroupResource{Group: certificatesv1.GroupName, Resource: "clustertrustbundles"}
 	runtimeClasses          = meta.GroupResource{Group: nodev1.GroupName, Resource: "runtimeclasses"}
 )
 
 // reader has what the plugins of one API read.
 type reader struct {
-	api             *httpapi.API
+	authorize       httpapi.Authorizer // or nil: all is allowed
 	priorityClasses collection[schedulingv1.PriorityClass]
 	storageClasses  collection[storagev1.StorageClass]
 	ingressClasses  collection[networkingv1.IngressClass]
 	runtimeClasses  collection[nodev1.RuntimeClass]
 	nodes           collection[corev1.Node]
 	limitRanges     collection[corev1.LimitRange]
+	namespaces      collection[corev1.Namespace]
+	pods            collection[corev1.Pod]
 }
 
-func newReader(api *httpapi.API) *reader {
-	r := &reader{api: api}
+func newReader(api *httpapi.API, authorize httpapi.Authorizer) *reader {
+	r := &reader{authorize: authorize}
 	r.priorityClasses.of(api, priorityClasses)
 	r.storageClasses.of(api, storageClasses)
 	r.ingressClasses.of(api, ingressClasses)
 	r.runtimeClasses.of(api, runtimeClasses)
 	r.nodes.of(api, meta.GroupResource{Resource: "nodes"})
+	r.namespaces.of(api, meta.GroupResource{Resource: "namespaces"})
+	r.pods.of(api, meta.GroupResource{Resource: "pods"})
 	r.limitRanges.of(api, meta.GroupResource{Resource: "limitranges"})
 	return r
 }
