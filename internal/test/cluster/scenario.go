@@ -57,6 +57,7 @@ func Scenarios() []Scenario {
 		{Name: "secured", play: secured},
 		{Name: "signed", play: signed},
 		{Name: "placed", play: placed},
+		{Name: "rationed", play: rationed},
 		{Name: "collector", play: collector, Controllers: true},
 		{Name: "orphans", play: orphans, Controllers: true},
 		{Name: "emptied", play: emptied, Controllers: true},
