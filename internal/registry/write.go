@@ -70,7 +70,7 @@ func (req *Request) key() key { return key{req.Namespace, req.Name} }
 const maxRetries = 5
 
 // Create stores a new object, given in the stored form with defaults filled in, and takes ownership of it.
-func (r *Resource) Create(ctx context.Context, o kinds.Object, req Request) (*Item, error) {
+func (r *Resource) Create(ctx context.Context, o kinds.Object, req Request) (it *Item, err error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
@@ -85,8 +85,8 @@ func (r *Resource) Create(ctx context.Context, o kinds.Object, req Request) (*It
 	}
 	req.Name = m.Name
 	r.asks(ctx, &req)
-	o, err := r.admit(ctx, o, nil, &req)
-	if err != nil {
+	defer req.asking.end(&err)
+	if o, err = r.admit(ctx, o, nil, &req); err != nil {
 		return nil, err
 	}
 	m = o.GetObjectMeta()
@@ -240,6 +240,7 @@ func (r *Resource) Update(ctx context.Context, req Request, change Change) (it *
 		change = through{body}
 	}
 	r.asks(ctx, &req)
+	defer req.asking.end(&err)
 	w, err := r.attempt(ctx, req, change)
 	if err != nil {
 		return nil, false, err

@@ -27,8 +27,8 @@ func newServer(t *testing.T, controllers bool, c clock.Clock, ranges ...netip.Pr
 	klog.SetOutput(io.Discard)
 	bearers := httpapi.BearerTokens(map[string]httpapi.User{"nobody-token": {Name: "nobody", UID: "nobody-uid", Groups: []string{"guests"}}})
 	does := cluster.Options{
-		Namespaces: true, Service: true, Addresses: true, Webhooks: true, Policies: true, Disruptions: true, Reviews: true, RBAC: true,
-		GarbageCollection: controllers, NamespaceDeletion: controllers, ServiceRanges: ranges,
+		Plugins: cluster.DefaultPlugins(), Namespaces: true, Service: true, Addresses: true, Webhooks: true, Policies: true, Disruptions: true,
+		Reviews: true, RBAC: true, GarbageCollection: controllers, NamespaceDeletion: controllers, ServiceRanges: ranges,
 		Tokens: cluster.Tokens{Issuer: "https://127.0.0.1:8443/"},
 	}
 	options, err := does.API(httpapi.Options{Authenticate: func(r *http.Request) (httpapi.User, bool) {
@@ -45,13 +45,18 @@ func newServer(t *testing.T, controllers bool, c clock.Clock, ranges ...netip.Pr
 	return api
 }
 
+// named returns the scenario of a name.
+func named(name string, all []exchange.Scenario) []exchange.Scenario {
+	return slices.DeleteFunc(all, func(s exchange.Scenario) bool { return s.Name != name })
+}
+
 // TestAnswersEqualThoseOfKubeAPIServer plays each scenario and compares the answers with the recorded ones.
 func TestAnswersEqualThoseOfKubeAPIServer(t *testing.T) {
 	moved := clock.NewManual(time.Now()) // whenever a webhook hangs
 	all := scenarios(Player{Transport: newServer(t, false, moved).Transport(), URL: "http://test", Hung: func() { moved.FastForward(30 * time.Second) }}, needsPlain)
-	all = slices.DeleteFunc(all, func(s exchange.Scenario) bool { return s.Name != "conversions" })
+	all = named("conversions", all)
 	for _, controllers := range []bool{false, true} {
-		is := needsPlain
+		is := func(s Scenario) bool { return needsPlain(s) && !s.Alone }
 		if controllers {
 			is = needsControllers
 		}
@@ -66,5 +71,11 @@ func TestAnswersEqualThoseOfKubeAPIServer(t *testing.T) {
 		ranges = append(ranges, netip.MustParsePrefix(text))
 	}
 	all = append(all, scenarios(Player{Transport: newServer(t, false, nil, ranges...).Transport(), URL: "http://test"}, needsDualStack)...)
+	for _, s := range Scenarios() {
+		if s.Alone {
+			is := func(other Scenario) bool { return other.Name == s.Name }
+			all = append(all, scenarios(Player{Transport: newServer(t, false, nil).Transport(), URL: "http://test"}, is)...)
+		}
+	}
 	exchange.Equal(t, recorded, all, *write)
 }

@@ -13,6 +13,8 @@ type Scenario struct {
 	Controllers bool
 	// DualStack is set if the scenario needs a server with the ranges of dualStackRanges.
 	DualStack bool
+	// Alone is set if the scenario has objects that others would meet. It is played to a server of its own, and recorded by itself.
+	Alone bool
 }
 
 // Scenarios returns all scenarios.
@@ -51,6 +53,16 @@ func Scenarios() []Scenario {
 		{Name: "adminaccess", play: adminAccess},
 		{Name: "kubelets", play: kubelets},
 		{Name: "issuer", play: issuer},
+		{Name: "tainted", play: tainted},
+		{Name: "priorities", play: priorities, Alone: true},
+		{Name: "protected", play: protected},
+		{Name: "defaulted", play: defaulted, Alone: true},
+		{Name: "runtimes", play: runtimes},
+		{Name: "limited", play: limited},
+		{Name: "secured", play: secured},
+		{Name: "signed", play: signed},
+		{Name: "placed", play: placed},
+		{Name: "rationed", play: rationed},
 		{Name: "collector", play: collector, Controllers: true},
 		{Name: "orphans", play: orphans, Controllers: true},
 		{Name: "emptied", play: emptied, Controllers: true},

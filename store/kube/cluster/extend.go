@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/kubecoord/kubecoord/httpapi"
@@ -13,6 +14,7 @@ import (
 	"github.com/kubecoord/kubecoord/store/kube/cluster/internal/collector"
 	"github.com/kubecoord/kubecoord/store/kube/cluster/internal/disruption"
 	"github.com/kubecoord/kubecoord/store/kube/cluster/internal/namespaces"
+	"github.com/kubecoord/kubecoord/store/kube/cluster/internal/plugins"
 	"github.com/kubecoord/kubecoord/store/kube/crd"
 	"github.com/kubecoord/kubecoord/store/kube/internal/webhooks"
 )
@@ -43,11 +45,18 @@ func (o Options) extend(a *httpapi.API, opts *httpapi.Options, tokens *access.To
 		disruption.Extend(a, opts)
 	}
 	last := o.access(a, opts, tokens)
-	if o.Namespaces || o.Policies || o.Webhooks || last != nil {
-		opts.Admission = admission.New(a, admission.Options{
-			Namespaces: o.Namespaces, Policies: o.Policies, Webhooks: o.Webhooks, Authorize: opts.Authorize, Calls: calls, Last: last,
-		})
+	if slices.ContainsFunc(plugins.Names(), o.runs) || last != nil {
+		opts.Admission = o.admission(a, opts, calls, last)
 	}
+}
+
+// admission returns the admission plugins of one API, and last after them.
+func (o Options) admission(a *httpapi.API, opts *httpapi.Options, calls *webhooks.Calls, last httpapi.Admission) httpapi.Admission {
+	chain := admission.Options{Runs: o.runs, Authorize: opts.Authorize, Calls: calls, Last: last}
+	if builtIn := plugins.New(a, plugins.Options{Runs: o.runs, Authorize: opts.Authorize}); builtIn != nil {
+		chain.BuiltIn = builtIn
+	}
+	return admission.New(a, chain)
 }
 
 // run adds a controller.
@@ -55,9 +64,9 @@ func run(opts *httpapi.Options, controller func(context.Context, *httpapi.API)) 
 	opts.Parts = append(opts.Parts, httpapi.Controller(controller))
 }
 
-// calls returns the Calls by which one API reaches its webhooks, or nil without Webhooks and Dial.
+// calls returns the Calls by which one API reaches its webhooks, or nil without webhooks and Dial.
 func (o Options) calls(a *httpapi.API, opts *httpapi.Options) *webhooks.Calls {
-	if !o.Webhooks && o.Dial == nil {
+	if !o.runs("MutatingAdmissionWebhook") && !o.runs("ValidatingAdmissionWebhook") && o.Dial == nil {
 		return nil
 	}
 	calls := webhooks.New(webhooks.Options{Dial: o.Dial, Services: admission.Services(a, o.Dial != nil, o.Addresses), Clock: a.Store().Clock()})

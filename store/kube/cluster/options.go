@@ -48,6 +48,10 @@ type Options struct {
 	Dial func(ctx context.Context, network, address string) (net.Conn, error)
 	// Policies enforces ValidatingAdmissionPolicies and MutatingAdmissionPolicies.
 	Policies bool
+	// Plugins are the names of admission plugins that run, as the flag --enable-admission-plugins of kube-apiserver spells them, in any
+	// order. NamespaceLifecycle runs with Namespaces also, and the plugins for webhooks and policies with Webhooks and Policies. See
+	// [DefaultPlugins].
+	Plugins []string
 	// Disruptions makes evictions obey PodDisruptionBudgets.
 	Disruptions bool
 	// Reviews answers TokenReviews, SubjectAccessReviews and their kin by the Authenticate and Authorize of the API, and
@@ -69,5 +73,7 @@ type Options struct {
 
 // Bare returns the Options of a kube-apiserver with nothing beside it, as envtest starts it, without RBAC.
 func Bare() Options {
-	return Options{Namespaces: true, Service: true, Addresses: true, Webhooks: true, Policies: true, Disruptions: true, Reviews: true}
+	return Options{
+		Plugins: DefaultPlugins(), Namespaces: true, Service: true, Addresses: true, Webhooks: true, Policies: true, Disruptions: true, Reviews: true,
+	}
 }

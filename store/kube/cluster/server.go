@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"sync"
@@ -42,7 +43,7 @@ func (s *Server) Close() {
 // Parts must not have crd.Run, which the result calls. Each API that is made with the result has its own admission and controllers, and
 // so has each fork.
 func (o Options) API(api httpapi.Options) (httpapi.Options, error) {
-	err := o.checkRanges()
+	err := errors.Join(o.checkRanges(), o.checkPlugins())
 	if err != nil {
 		return httpapi.Options{}, fmt.Errorf("cluster: %w", err)
 	}

@@ -47,9 +47,8 @@ func (r Rules) Check() error {
 
 // Cluster adds what the flags turn on to o, and what a kube-apiserver does without a flag.
 func (r Rules) Cluster(o cluster.Options) cluster.Options {
+	o.Plugins = r.Running()
 	o.Namespaces = r.runs("NamespaceLifecycle")
-	o.Webhooks = r.runs("MutatingAdmissionWebhook") && r.runs("ValidatingAdmissionWebhook")
-	o.Policies = r.runs("ValidatingAdmissionPolicy")
 	o.Service, o.Disruptions, o.Reviews = true, true, true
 	o.RBAC = !r.AllowsAll() && slices.Contains(r.Modes, "RBAC")
 	return o
@@ -89,13 +88,11 @@ func (r Rules) Running() []string {
 	return slices.DeleteFunc(served(), func(name string) bool { return !r.runs(name) })
 }
 
-// runs reports whether an admission plugin that is on by default is on.
+// runs reports whether an admission plugin of this server is on.
 func (r Rules) runs(name string) bool { return !slices.Contains(r.Disabled, name) }
 
-// served returns the admission plugins of this server.
-func served() []string {
-	return []string{"NamespaceLifecycle", "MutatingAdmissionPolicy", "MutatingAdmissionWebhook", "ValidatingAdmissionPolicy", "ValidatingAdmissionWebhook"}
-}
+// served returns the admission plugins of this server, in the order in which they are asked.
+func served() []string { return cluster.DefaultPlugins() }
 
 // plugins returns the names of all admission plugins of kube-apiserver 1.36.3.
 func plugins() []string {

@@ -48,6 +48,11 @@ func newAttributes(ctx context.Context, a *writes.Attributes) (*attributes, erro
 	}, nil
 }
 
+// read reads the object again, which plugins outside of the library have changed.
+func (a *attributes) read(ctx context.Context) {
+	a.object = sync.OnceValues(func() (runtime.Object, error) { return wire(ctx, a.of.Kind, a.of.Version, a.of.Object) })
+}
+
 // GetObject implements admission.Attributes.
 func (a *attributes) GetObject() runtime.Object { return a.made(a.object) }
 
@@ -75,7 +80,7 @@ func (a *attributes) apply(ctx context.Context) error {
 	}
 	o, err := stored(ctx, a.of.Kind, a.of.Version, a.GetObject())
 	if err == nil {
-		a.of.Object = o
+		a.of.Object, a.changed = o, false
 	}
 	return err
 }

@@ -70,7 +70,7 @@ func withClock(c clock.Clock) func(*apitest.Options) {
 }
 
 func TestHangingWebhookTimesOutByTheClockOfTheStore(t *testing.T) {
-	s := newServer(t, Options{Webhooks: true}, withClock(clock.NewManual(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC))))
+	s := newServer(t, Options{Runs: runs("Webhook")}, withClock(clock.NewManual(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC))))
 	called := make(chan struct{})
 	s.validateBy(func(_ http.ResponseWriter, r *http.Request) {
 		_, _ = io.Copy(io.Discard, r.Body) // net/http notices the end of a client only then
@@ -86,7 +86,7 @@ func TestHangingWebhookTimesOutByTheClockOfTheStore(t *testing.T) {
 
 // Each call of the webhook makes one more, until the first one times out.
 func TestWebhookThatCallsItselfEnds(t *testing.T) {
-	s := newServer(t, Options{Webhooks: true}, withClock(clock.NewManual(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC))))
+	s := newServer(t, Options{Runs: runs("Webhook")}, withClock(clock.NewManual(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC))))
 	var calls atomic.Int32
 	deep := make(chan struct{})
 	s.validateBy(func(w http.ResponseWriter, r *http.Request) {
@@ -112,7 +112,7 @@ func TestWebhookThatCallsItselfEnds(t *testing.T) {
 }
 
 func TestAnswerOfAWebhookIsBounded(t *testing.T) {
-	s := newServer(t, Options{Webhooks: true})
+	s := newServer(t, Options{Runs: runs("Webhook")})
 	s.validateBy(func(w http.ResponseWriter, _ *http.Request) {
 		chunk := []byte(strings.Repeat(" ", 1<<20))
 		for range 18 {
@@ -126,7 +126,7 @@ func TestAnswerOfAWebhookIsBounded(t *testing.T) {
 }
 
 func TestConfigurationAppliesFromTheNextWriteOn(t *testing.T) {
-	s := newServer(t, Options{Webhooks: true})
+	s := newServer(t, Options{Runs: runs("Webhook")})
 	configurations := s.client.AdmissionregistrationV1().ValidatingWebhookConfigurations()
 	require.NoError(t, s.createConfigMap(t.Context(), "a"))
 	s.validateBy(func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "no", http.StatusTeapot) })
@@ -146,7 +146,7 @@ func TestConfigurationAppliesFromTheNextWriteOn(t *testing.T) {
 }
 
 func TestWritersAndConfigurationsMayChangeAtOnce(t *testing.T) {
-	s := newServer(t, Options{Namespaces: true, Webhooks: true, Policies: true})
+	s := newServer(t, Options{Runs: runs("")})
 	done := make(chan error, 4)
 	for w := range 4 {
 		go func() {
@@ -174,9 +174,9 @@ func BenchmarkCreate(b *testing.B) {
 		opts Options
 		hook bool
 	}{
-		{"no admission", Options{}, false},
-		{"no configurations", Options{Namespaces: true, Webhooks: true, Policies: true}, false},
-		{"one webhook", Options{Namespaces: true, Webhooks: true, Policies: true}, true},
+		{"no admission", Options{Runs: runs("none")}, false},
+		{"no configurations", Options{Runs: runs("")}, false},
+		{"one webhook", Options{Runs: runs("")}, true},
 	} {
 		b.Run(row.name, func(b *testing.B) {
 			s := newServer(b, row.opts)

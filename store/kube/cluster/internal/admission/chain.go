@@ -1,6 +1,6 @@
 // Package admission is the admission of a kube-apiserver: the plugins NamespaceLifecycle, MutatingAdmissionPolicy,
 // MutatingAdmissionWebhook, ValidatingAdmissionPolicy and ValidatingAdmissionWebhook, in this order. All but the first are
-// those of k8s.io/apiserver.
+// those of k8s.io/apiserver. After the first come the plugins of package plugins, and last ResourceQuota.
 //
 // The plugins read their configurations from the store when a write comes, so that a configuration applies from the next
 // write on. A real server reads them through a watch, and so a moment later.
@@ -23,12 +23,14 @@ import (
 
 // Options choose the plugins.
 type Options struct {
-	// Namespaces is NamespaceLifecycle, Policies the two for policies, and Webhooks the two for webhooks.
-	Namespaces, Policies, Webhooks bool
+	// Runs reports whether the plugin of a name runs.
+	Runs func(name string) bool
 	// Authorize answers the authorizer of CEL expressions. Nil allows all.
 	Authorize httpapi.Authorizer
-	// Calls sends requests to webhooks. It is needed for Webhooks.
+	// Calls sends requests to webhooks. It is needed for the plugins for webhooks.
 	Calls *webhooks.Calls
+	// BuiltIn, if not nil, has the plugins between NamespaceLifecycle and MutatingAdmissionPolicy.
+	BuiltIn writes.Interface
 	// Last, if not nil, is called after the plugins.
 	Last writes.Interface
 }
@@ -36,6 +38,7 @@ type Options struct {
 // Chain is the admission of one API. It implements writes.Interface.
 type Chain struct {
 	opts       Options
+	lifecycle  bool // NamespaceLifecycle runs
 	namespaces *typed.Collection[runtime.Object]
 	objects    *objects
 	// mutating and validating are the plugins of the two phases, in their order.
@@ -53,20 +56,27 @@ type plugin struct {
 // New returns the admission of an API.
 func New(api *httpapi.API, opts Options) *Chain {
 	o := &objects{api: api}
-	c := &Chain{opts: opts, namespaces: collection[runtime.Object](o, namespaces), objects: o}
-	if opts.Policies {
-		c.mutating, c.validating = append(c.mutating, c.mutatingPolicies()), append(c.validating, c.validatingPolicies())
+	c := &Chain{opts: opts, lifecycle: opts.Runs("NamespaceLifecycle"), namespaces: collection[runtime.Object](o, namespaces), objects: o}
+	add := func(to *[]plugin, name string, p func() plugin) {
+		if opts.Runs(name) {
+			*to = append(*to, p())
+		}
 	}
-	if opts.Webhooks {
-		c.mutating, c.validating = append(c.mutating, c.mutatingWebhooks()), append(c.validating, c.validatingWebhooks())
-	}
+	add(&c.mutating, "MutatingAdmissionPolicy", c.mutatingPolicies)
+	add(&c.mutating, "MutatingAdmissionWebhook", c.mutatingWebhooks)
+	add(&c.validating, "ValidatingAdmissionPolicy", c.validatingPolicies)
+	add(&c.validating, "ValidatingAdmissionWebhook", c.validatingWebhooks)
+	add(&c.validating, "ResourceQuota", c.resourceQuotas)
 	return c
 }
 
 // Admit implements writes.Interface.
 func (c *Chain) Admit(ctx context.Context, a *writes.Attributes) (err error) {
-	if c.opts.Namespaces {
+	if c.lifecycle {
 		err = c.admitNamespace(ctx, a)
+	}
+	if err == nil && c.opts.BuiltIn != nil {
+		err = c.opts.BuiltIn.Admit(ctx, a)
 	}
 	if err == nil {
 		err = c.mutate(ctx, a)
@@ -74,7 +84,8 @@ func (c *Chain) Admit(ctx context.Context, a *writes.Attributes) (err error) {
 	return c.last(err, func(last writes.Interface) error { return last.Admit(ctx, a) })
 }
 
-// mutate calls the plugins that may change the object.
+// mutate calls the plugins of the library that may change the object. If a webhook asks for it, all plugins are called a second time
+// (upstream: admission/reinvocation.go).
 func (c *Chain) mutate(ctx context.Context, a *writes.Attributes) error {
 	chain := configured(c.mutating)
 	if chain == nil {
@@ -84,16 +95,34 @@ func (c *Chain) mutate(ctx context.Context, a *writes.Attributes) error {
 	if err != nil {
 		return err
 	}
-	if err := (reinvoked{chain}).Admit(warnings(ctx, a), attr, attr.interfaces()); err != nil {
+	admit := func() error {
+		if err := chain.(admission.MutationInterface).Admit(warnings(ctx, a), attr, attr.interfaces()); err != nil {
+			return err
+		}
+		return attr.apply(ctx)
+	}
+	err = admit()
+	again := attr.GetReinvocationContext()
+	if err != nil || !again.ShouldReinvoke() {
 		return err
 	}
-	return attr.apply(ctx)
+	again.SetIsReinvoke()
+	if c.opts.BuiltIn != nil {
+		if err := c.opts.BuiltIn.Admit(ctx, a); err != nil {
+			return err
+		}
+		attr.read(ctx)
+	}
+	return admit()
 }
 
 // Validate implements writes.Interface.
 func (c *Chain) Validate(ctx context.Context, a *writes.Attributes) (err error) {
-	if c.opts.Namespaces {
+	if c.lifecycle {
 		err = c.checkAdminAccess(a)
+	}
+	if err == nil && c.opts.BuiltIn != nil {
+		err = c.opts.BuiltIn.Validate(ctx, a)
 	}
 	if err == nil {
 		err = c.validate(ctx, a)
@@ -134,20 +163,6 @@ func configured(plugins []plugin) admission.Interface {
 		return nil
 	}
 	return admission.NewChainHandler(all...)
-}
-
-// reinvoked calls a chain a second time if a plugin of it asks for that (upstream: admission/reinvocation.go).
-type reinvoked struct{ admission.Interface }
-
-// Admit implements admission.MutationInterface.
-func (r reinvoked) Admit(ctx context.Context, a admission.Attributes, o admission.ObjectInterfaces) error {
-	chain := r.Interface.(admission.MutationInterface)
-	err := chain.Admit(ctx, a, o)
-	if again := a.GetReinvocationContext(); err == nil && again.ShouldReinvoke() {
-		again.SetIsReinvoke()
-		err = chain.Admit(ctx, a, o)
-	}
-	return err
 }
 
 // warnings returns a context in which warnings of the library are warnings of the write. Webhooks warn at the same time.

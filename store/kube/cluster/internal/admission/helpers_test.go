@@ -2,6 +2,7 @@ package admission
 
 import (
 	"context"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -50,4 +51,9 @@ func newServer(t testing.TB, opts Options, more ...func(*apitest.Options)) *serv
 		require.NoError(t, err)
 	}
 	return s
+}
+
+// runs returns the Options.Runs of the plugins with a text in their names.
+func runs(part string) func(string) bool {
+	return func(name string) bool { return strings.Contains(name, part) }
 }

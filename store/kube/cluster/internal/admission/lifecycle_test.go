@@ -26,7 +26,7 @@ func (s *server) attributesOf(op writes.Operation, plural, namespace, name strin
 }
 
 func TestNamespaceMustExist(t *testing.T) {
-	s := newServer(t, Options{Namespaces: true})
+	s := newServer(t, Options{Runs: runs("Namespace")})
 	err := s.chain.Admit(t.Context(), s.attributesOf(writes.Create, "configmaps", "none", "a"))
 	assert.EqualError(t, err, `namespaces "none" not found`)
 	assert.ErrorIs(t, err, meta.ReasonNotFound)
@@ -42,7 +42,7 @@ func TestNamespaceMustExist(t *testing.T) {
 }
 
 func TestSystemNamespacesCannotBeDeleted(t *testing.T) {
-	s := newServer(t, Options{Namespaces: true})
+	s := newServer(t, Options{Runs: runs("Namespace")})
 	for _, name := range []string{"default", "kube-system", "kube-public"} {
 		err := s.chain.Admit(t.Context(), s.attributesOf(writes.Delete, "namespaces", "", name))
 		assert.EqualError(t, err, `namespaces "`+name+`" is forbidden: this namespace may not be deleted`)

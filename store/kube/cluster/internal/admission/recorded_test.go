@@ -46,7 +46,7 @@ func TestAnswersOfARealServer(t *testing.T) {
 			require.NoError(t, err)
 			want := strings.Split(string(data), recorded.Separator)
 			require.Len(t, want, len(all))
-			s := newServer(t, Options{Namespaces: true, Webhooks: true, Policies: true}, asAdmin)
+			s := newServer(t, Options{Runs: runs("")}, asAdmin)
 			client := &http.Client{Transport: s.api.Transport()}
 			for i, r := range all {
 				want, got := want[i], exchange(t, r, client, s.api.Host(), hooks)

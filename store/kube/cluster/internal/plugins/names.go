@@ -1,0 +1,14 @@
+package plugins
+
+// Names returns the names of all plugins of a server, here and in package admission, in the order of a real server (upstream:
+// kubeapiserver/options, AllOrderedPlugins). PodGroupProtection, PodGroupWorkloadExists and JobValidation have nothing to do: the feature
+// gates that they are for are off.
+func Names() []string {
+	return []string{
+		"NamespaceLifecycle", "LimitRanger", "TaintNodesByCondition", "PodSecurity", "Priority", "DefaultTolerationSeconds",
+		"DefaultStorageClass", "StorageObjectInUseProtection", "PodGroupProtection", "PersistentVolumeClaimResize", "RuntimeClass",
+		"CertificateApproval", "CertificateSigning", "ClusterTrustBundleAttest", "CertificateSubjectRestriction", "DefaultIngressClass",
+		"PodTopologyLabels", "PodGroupWorkloadExists", "NodeDeclaredFeatureValidator", "JobValidation", "PodResizeValidator",
+		"MutatingAdmissionPolicy", "MutatingAdmissionWebhook", "ValidatingAdmissionPolicy", "ValidatingAdmissionWebhook", "ResourceQuota",
+	}
+}

@@ -1,0 +1,94 @@
+package quota
+
+import (
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	resourcev1 "k8s.io/api/resource/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	"k8s.io/apiserver/pkg/quota/v1/generic"
+)
+
+// deviceClaims returns the evaluator of ResourceClaims. They also count as the extended resource of their class. A claim that a scheduler
+// makes for a Pod counts beside the Pod; a real server takes off what the Pod counts.
+func deviceClaims(classes func() []*resourcev1.DeviceClass) *evaluator {
+	gr := resourcev1.Resource("resourceclaims")
+	count := generic.ObjectCountQuotaResourceNameFor(gr)
+	return &evaluator{
+		resource: gr,
+		handles:  isWrite,
+		counts: func(name corev1.ResourceName) bool {
+			return name == count || strings.HasSuffix(string(name), corev1.ResourceClaimsPerClass) || countsExtended(name, classes())
+		},
+		inScope: generic.MatchesNoScopeFunc,
+		usage: typed(func(c *resourcev1.ResourceClaim) corev1.ResourceList {
+			used := corev1.ResourceList{count: one()}
+			for i := range c.Spec.Devices.Requests {
+				for class, devices := range mostDevices(&c.Spec.Devices.Requests[i]) {
+					add(used, corev1.ResourceName(class+corev1.ResourceClaimsPerClass), devices)
+					add(used, corev1.ResourceName(corev1.ResourceImplicitExtendedClaimsPerClass+class), devices)
+					if name := extendedOf(class, classes()); name != "" {
+						add(used, corev1.ResourceName(corev1.DefaultResourceRequestsPrefix+name), devices)
+					}
+				}
+			}
+			return used
+		}),
+	}
+}
+
+// countsExtended reports whether a quota for a name is about devices of a class that has an extended resource.
+func countsExtended(name corev1.ResourceName, classes []*resourcev1.DeviceClass) bool {
+	if class, is := strings.CutPrefix(string(name), corev1.ResourceImplicitExtendedClaimsPerClass); is {
+		return extendedOf(class, classes) != ""
+	}
+	wanted := strings.TrimPrefix(string(name), corev1.DefaultResourceRequestsPrefix)
+	if !isExtended(name) {
+		return false
+	}
+	for _, c := range classes {
+		if c.Spec.ExtendedResourceName != nil && *c.Spec.ExtendedResourceName == wanted {
+			return true
+		}
+	}
+	return false
+}
+
+// extendedOf returns the extended resource of a class, or "".
+func extendedOf(class string, classes []*resourcev1.DeviceClass) string {
+	for _, c := range classes {
+		if c.Name == class && c.Spec.ExtendedResourceName != nil {
+			return *c.Spec.ExtendedResourceName
+		}
+	}
+	return ""
+}
+
+func add(to corev1.ResourceList, name corev1.ResourceName, n int64) {
+	q := to[name]
+	q.Add(*resource.NewQuantity(n, resource.DecimalSI))
+	to[name] = q
+}
+
+// mostDevices returns how many devices of each class a request may get: the most of its alternatives.
+func mostDevices(r *resourcev1.DeviceRequest) map[string]int64 {
+	most := map[string]int64{}
+	note := func(class string, mode resourcev1.DeviceAllocationMode, n int64) {
+		switch mode {
+		case resourcev1.DeviceAllocationModeAll:
+			n = resourcev1.AllocationResultsMaxSize
+		case resourcev1.DeviceAllocationModeExactCount:
+		default:
+			n = 0
+		}
+		most[class] = max(most[class], n)
+	}
+	if len(r.FirstAvailable) > 0 {
+		for _, s := range r.FirstAvailable {
+			note(s.DeviceClassName, s.AllocationMode, s.Count)
+		}
+	} else if e := r.Exactly; e != nil {
+		note(e.DeviceClassName, e.AllocationMode, e.Count)
+	}
+	return most
+}
