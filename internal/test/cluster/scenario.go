@@ -46,6 +46,8 @@ func Scenarios() []Scenario {
 		{Name: "adminaccess", play: adminAccess},
 		{Name: "kubelets", play: kubelets},
 		{Name: "issuer", play: issuer},
+		{Name: "expressions", play: expressions},
+		{Name: "deviceexpressions", play: deviceExpressions},
 		{Name: "podwarnings", play: podWarnings},
 		{Name: "ownerwarnings", play: ownerWarnings},
 		{Name: "kindwarnings", play: kindWarnings},

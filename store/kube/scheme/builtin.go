@@ -42,9 +42,11 @@ func (b *builder) builtin(r served) (kind.Kind, error) {
 		},
 		SelectableFields: r.fields,
 	}
-	if !strings.HasPrefix(r.group, "admissionregistration.") {
+	admits := strings.HasPrefix(r.group, "admissionregistration.")
+	if !admits {
 		d.Strategy.ValidateFinalizer = validateFinalizer
 	}
+	d.Strategy.SlowValidation = admits || r.group == "resource.k8s.io" // their expressions are compiled
 	b.prepare(&d, r, t)
 	table(&d, t)
 	setDeletion(&d)
