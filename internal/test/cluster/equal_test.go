@@ -26,7 +26,7 @@ func newServer(t *testing.T, controllers bool, c clock.Clock) *httpapi.API {
 	bearers := httpapi.BearerTokens(map[string]httpapi.User{"nobody-token": {Name: "nobody", UID: "nobody-uid", Groups: []string{"guests"}}})
 	does := cluster.Options{
 		Namespaces: true, Service: true, Webhooks: true, Policies: true, Disruptions: true, Reviews: true, RBAC: true,
-		GarbageCollection: controllers, NamespaceDeletion: controllers,
+		GarbageCollection: controllers, NamespaceDeletion: controllers, PolicyStatus: controllers,
 		Tokens: cluster.Tokens{Issuer: "https://127.0.0.1:8443/"},
 	}
 	options, err := does.API(httpapi.Options{Authenticate: func(r *http.Request) (httpapi.User, bool) {

@@ -54,6 +54,7 @@ func Scenarios() []Scenario {
 		{Name: "collector", play: collector, Controllers: true},
 		{Name: "orphans", play: orphans, Controllers: true},
 		{Name: "emptied", play: emptied, Controllers: true},
+		{Name: "typechecks", play: typeChecks, Controllers: true},
 	}
 }
 
