@@ -61,15 +61,16 @@ func eraseVersion[P any](v *kind.Version[P]) kind.Version[Object] {
 
 func eraseStrategy[P any](s *kind.Strategy[P]) kind.Strategy[Object] {
 	e := kind.Strategy[Object]{
-		ValidateName: s.ValidateName, ValidateFinalizer: s.ValidateFinalizer, Validate: erase2(s.Validate), Warnings: erase2(s.Warnings),
+		ValidateName: s.ValidateName, ValidateFinalizer: s.ValidateFinalizer, Validate: erase2(s.Validate), Warnings: erase2(s.Warnings), StatusWarnings: erase2(s.StatusWarnings),
 		KeepsVersion: s.KeepsVersion, SlowValidation: s.SlowValidation,
-		Create: kind.CreateStrategy[Object]{KeepStatus: s.Create.KeepStatus},
+		Create: kind.CreateStrategy[Object]{KeepStatus: s.Create.KeepStatus, Warnings: erase1(s.Create.Warnings)},
 		Update: kind.UpdateStrategy[Object]{
 			Counts: erase2(s.Update.Counts), Resets: s.Update.Resets, CreateMissing: s.Update.CreateMissing,
 			Unconditional: s.Update.Unconditional, ValidateMetadata: s.Update.ValidateMetadata,
 		},
 		Delete: kind.DeleteStrategy[Object]{
 			Holds: erase1(s.Delete.Holds), ReturnsObject: s.Delete.ReturnsObject, OrphansDependents: s.Delete.OrphansDependents,
+			OrphanWarning: s.Delete.OrphanWarning,
 		},
 	}
 	if f := s.Default; f != nil {

@@ -80,6 +80,32 @@ func (k *Kind) Warnings(o, old Object, warn func(string)) {
 	}
 }
 
+// EarlyWarnings passes the warnings about a new object that is not prepared yet to warn.
+func (k *Kind) EarlyWarnings(o Object, warn func(string)) {
+	if k.of.Strategy.Create.Warnings != nil {
+		for _, text := range k.of.Strategy.Create.Warnings(o) {
+			warn(text)
+		}
+	}
+}
+
+// SubresourceWarnings passes the warnings about a write through a subresource to warn.
+func (k *Kind) SubresourceWarnings(s *Subresource, o, old Object, warn func(string)) {
+	if s.Name == memberStatus && k.of.Strategy.StatusWarnings != nil {
+		for _, text := range k.of.Strategy.StatusWarnings(o, old) {
+			warn(text)
+		}
+	}
+}
+
+// DeleteWarning returns the warning about a deletion with these options, or "".
+func (k *Kind) DeleteWarning(o DeleteOptions) string {
+	if d := &k.of.Strategy.Delete; d.OrphansDependents && o.PropagationPolicy == nil && o.OrphanDependents == nil {
+		return d.OrphanWarning
+	}
+	return ""
+}
+
 // warnUnqualifiedFinalizers warns about new finalizers without a domain.
 func warnUnqualifiedFinalizers(now, had []string, warn func(string)) {
 	for _, f := range slices.Compact(slices.Sorted(slices.Values(now))) {

@@ -39,7 +39,15 @@ func (r *Resource) Delete(ctx context.Context, req Request, opts kinds.DeleteOpt
 	if err := kinds.ValidateDeleteOptions(opts, false); err != nil {
 		return Deletion{}, err
 	}
+	r.warnOfDeletion(&req, opts)
 	return r.delete(ctx, req, opts)
+}
+
+// warnOfDeletion warns before the object is looked for, as upstream does.
+func (r *Resource) warnOfDeletion(req *Request, opts kinds.DeleteOptions) {
+	if text := r.Kind.DeleteWarning(opts); text != "" {
+		req.warn(text)
+	}
 }
 
 func (r *Resource) delete(ctx context.Context, req Request, opts kinds.DeleteOptions) (Deletion, error) {
@@ -239,6 +247,7 @@ func (r *Resource) DeleteCollection(ctx context.Context, req Request, list ListO
 	if err := r.CheckList(list); err != nil {
 		return nil, err
 	}
+	r.warnOfDeletion(&req, opts)
 	if list.Limit == 0 {
 		list.Limit = math.MaxInt64 // upstream lists in pages here, where a version means the exact one
 	}

@@ -206,6 +206,7 @@ func (r *Resource) prepareCreate(ctx context.Context, o kinds.Object, req *Reque
 	if err := r.claim(ctx, o, nil, req); err != nil {
 		return err
 	}
+	r.Kind.EarlyWarnings(o, req.warn)
 	r.Kind.PrepareNew(ctx, o)
 	if err := MatchNamespace(m, req.Namespace); err != nil {
 		return err
@@ -444,7 +445,9 @@ func (r *Resource) prepareUpdate(ctx context.Context, current *Item, o kinds.Obj
 	if err != nil {
 		return nil, err
 	}
-	if !partial {
+	if partial {
+		r.Kind.SubresourceWarnings(req.Sub, o, current.obj, req.warn)
+	} else {
 		r.Kind.Warnings(o, current.obj, req.warn)
 	}
 	return o, nil

@@ -19,6 +19,8 @@ type Strategy[P any] struct {
 	Validate func(obj, old P) field.Errors
 	// Warnings returns warnings for the answer to a write; old is nil on a create. It is not called for writes of the status.
 	Warnings func(obj, old P) []string
+	// StatusWarnings are like Warnings for writes of the status.
+	StatusWarnings func(obj, old P) []string
 
 	Create CreateStrategy[P]
 	Update UpdateStrategy[P]
@@ -37,6 +39,8 @@ type Strategy[P any] struct {
 type CreateStrategy[P any] struct {
 	// Prepare sets the fields of obj that a writer cannot set. ctx is the context of the write.
 	Prepare func(ctx context.Context, obj P)
+	// Warnings returns warnings about obj as its writer has sent it, before Prepare. They come first, and also if obj is not valid.
+	Warnings func(obj P) []string
 	// KeepStatus lets a create set the status of a kind with Resource.Status, as Nodes do.
 	KeepStatus bool
 }
@@ -74,4 +78,6 @@ type DeleteStrategy[P any] struct {
 	ReturnsObject bool
 	// OrphansDependents is the policy of a deletion that has none: the finalizer "orphan" is added.
 	OrphansDependents bool
+	// OrphanWarning is the warning on a deletion that orphans dependents for want of a policy, or "".
+	OrphanWarning string
 }

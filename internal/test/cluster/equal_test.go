@@ -28,7 +28,7 @@ func newServer(t *testing.T, controllers bool, c clock.Clock, ranges ...netip.Pr
 	bearers := httpapi.BearerTokens(map[string]httpapi.User{"nobody-token": {Name: "nobody", UID: "nobody-uid", Groups: []string{"guests"}}})
 	does := cluster.Options{
 		Plugins: cluster.DefaultPlugins(), Namespaces: true, Service: true, Addresses: true, Webhooks: true, Policies: true, Disruptions: true,
-		Reviews: true, RBAC: true, GarbageCollection: controllers, NamespaceDeletion: controllers, ServiceRanges: ranges,
+		Reviews: true, RBAC: true, GarbageCollection: controllers, NamespaceDeletion: controllers, PolicyStatus: controllers, ServiceRanges: ranges,
 		Tokens: cluster.Tokens{Issuer: "https://127.0.0.1:8443/"},
 	}
 	options, err := does.API(httpapi.Options{Authenticate: func(r *http.Request) (httpapi.User, bool) {

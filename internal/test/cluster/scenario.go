@@ -63,9 +63,15 @@ func Scenarios() []Scenario {
 		{Name: "signed", play: signed},
 		{Name: "placed", play: placed},
 		{Name: "rationed", play: rationed},
+		{Name: "expressions", play: expressions},
+		{Name: "deviceexpressions", play: deviceExpressions},
+		{Name: "podwarnings", play: podWarnings},
+		{Name: "ownerwarnings", play: ownerWarnings},
+		{Name: "kindwarnings", play: kindWarnings},
 		{Name: "collector", play: collector, Controllers: true},
 		{Name: "orphans", play: orphans, Controllers: true},
 		{Name: "emptied", play: emptied, Controllers: true},
+		{Name: "typechecks", play: typeChecks, Controllers: true},
 	}
 }
 

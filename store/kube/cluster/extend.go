@@ -15,6 +15,7 @@ import (
 	"github.com/kubecoord/kubecoord/store/kube/cluster/internal/disruption"
 	"github.com/kubecoord/kubecoord/store/kube/cluster/internal/namespaces"
 	"github.com/kubecoord/kubecoord/store/kube/cluster/internal/plugins"
+	"github.com/kubecoord/kubecoord/store/kube/cluster/internal/policystatus"
 	"github.com/kubecoord/kubecoord/store/kube/crd"
 	"github.com/kubecoord/kubecoord/store/kube/internal/webhooks"
 )
@@ -40,6 +41,9 @@ func (o Options) extend(a *httpapi.API, opts *httpapi.Options, tokens *access.To
 	}
 	if o.NamespaceDeletion {
 		run(opts, namespaces.Delete)
+	}
+	if o.PolicyStatus {
+		run(opts, policystatus.Run)
 	}
 	if o.Disruptions {
 		disruption.Extend(a, opts)

@@ -1,5 +1,5 @@
 // Package cluster makes an API server of Kubernetes: all kinds, CustomResourceDefinitions, and what a server does beside keeping
-// objects, which is namespaces, admission, reviews, tokens, and two controllers. Each of these is a field of Options, and off in the
+// objects, which is namespaces, admission, reviews, tokens, and three controllers. Each of these is a field of Options, and off in the
 // zero value.
 //
 // [New] returns a server in memory; [Options.API] the options of an API for a test or for a store on etcd.
@@ -69,6 +69,9 @@ type Options struct {
 	// NamespaceDeletion deletes what is in a deleted namespace, and then the namespace, as the namespace controller of
 	// kube-controller-manager.
 	NamespaceDeletion bool
+	// PolicyStatus checks the types of the expressions of ValidatingAdmissionPolicies, and writes the warnings into their status, as the
+	// controller of kube-controller-manager.
+	PolicyStatus bool
 }
 
 // Bare returns the Options of a kube-apiserver with nothing beside it, as envtest starts it, without RBAC.

@@ -29,7 +29,7 @@ func TestNoPolicyIsAboutPolicies(t *testing.T) {
 	require.Equal(t, 422, code, body)
 	create(t, api, authz+"/selfsubjectaccessreviews", `{"spec":{"resourceAttributes":{"verb":"get","resource":"pods"}}}`)
 	create(t, api, admissionPath+"mutatingadmissionpolicies", `{"metadata":{"name":"m"},"spec":{"reinvocationPolicy":"Never","matchConstraints":{"resourceRules":[{"apiGroups":[""],"apiVersions":["v1"],"resources":["pods"],"operations":["CREATE"]}]},
-		"mutations":[{"patchType":"JSONPatch","jsonPatch":{"expression":"[]"}}]}}`)
+		"mutations":[{"patchType":"JSONPatch","jsonPatch":{"expression":"[JSONPatch{op: 'remove', path: '/metadata/labels'}]"}}]}}`)
 	create(t, api, admissionPath+"mutatingadmissionpolicybindings", `{"metadata":{"name":"m"},"spec":{"policyName":"m"}}`)
 	for _, path := range []string{"mutatingadmissionpolicybindings/m", "mutatingadmissionpolicies/m", "validatingadmissionpolicies/deny", "validatingadmissionpolicybindings/deny"} {
 		code, body := do(t, api, request{method: http.MethodDelete, path: admissionPath + path})

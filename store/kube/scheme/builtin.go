@@ -8,6 +8,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	upstream "k8s.io/apimachinery/pkg/util/validation/field"
 	clientscheme "k8s.io/client-go/kubernetes/scheme"
@@ -17,6 +18,7 @@ import (
 	"github.com/kubecoord/kubecoord/store/kind"
 	"github.com/kubecoord/kubecoord/store/kube/scheme/internal/printers"
 	"github.com/kubecoord/kubecoord/store/kube/scheme/internal/validation"
+	"github.com/kubecoord/kubecoord/store/kube/scheme/internal/warnings"
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
@@ -36,13 +38,15 @@ func (b *builder) builtin(r served) (kind.Kind, error) {
 		},
 		Versions: []kind.Version[meta.Object]{v},
 		Strategy: kind.Strategy[meta.Object]{
-			ValidateName: r.name, Default: b.setDefaults, Create: kind.CreateStrategy[meta.Object]{KeepStatus: r.keepsStatus}, Update: kind.UpdateStrategy[meta.Object]{Resets: r.resets, CreateMissing: r.creates, Unconditional: !r.needsVersion, ValidateMetadata: r.metadataAgain}, Delete: kind.DeleteStrategy[meta.Object]{Holds: r.holds},
+			ValidateName: r.name, Default: b.setDefaults, Warnings: warner(warnings.OfWrite), StatusWarnings: warner(warnings.OfStatus), Create: kind.CreateStrategy[meta.Object]{KeepStatus: r.keepsStatus, Warnings: r.earlyWarnings}, Update: kind.UpdateStrategy[meta.Object]{Resets: r.resets, CreateMissing: r.creates, Unconditional: !r.needsVersion, ValidateMetadata: r.metadataAgain}, Delete: kind.DeleteStrategy[meta.Object]{Holds: r.holds},
 		},
 		SelectableFields: r.fields,
 	}
-	if !strings.HasPrefix(r.group, "admissionregistration.") {
+	admits := strings.HasPrefix(r.group, "admissionregistration.")
+	if !admits {
 		d.Strategy.ValidateFinalizer = validateFinalizer
 	}
+	d.Strategy.SlowValidation = admits || r.group == "resource.k8s.io" // their expressions are compiled
 	b.prepare(&d, r, t)
 	table(&d, t)
 	setDeletion(&d)
@@ -113,6 +117,11 @@ func validator(subresource string) func(o, old meta.Object) field.Errors {
 		}
 		return errs
 	}
+}
+
+// warner returns a function of warnings for stored objects.
+func warner(of func(obj, old runtime.Object) []string) func(o, old meta.Object) []string {
+	return func(o, old meta.Object) []string { return of(valueOf(o), valueOrNil(old)) }
 }
 
 // setDefaults brings an object into the form that a kube-apiserver decodes.

@@ -18,7 +18,11 @@ func setDeletion(d *kind.Descriptor[meta.Object]) {
 		d.Strategy.Delete.ReturnsObject = true
 	case "/Pod":
 		d.Strategy.Delete.ReturnsObject, d.Strategy.Delete.Grace = true, podGrace
-	case "/ReplicationController", "batch/Job":
+	case "batch/Job":
+		d.Strategy.Delete.OrphanWarning = "child pods are preserved by default when jobs are deleted; " +
+			"set propagationPolicy=Background to remove them or set propagationPolicy=Orphan to suppress this warning"
+		d.Strategy.Delete.OrphansDependents = true
+	case "/ReplicationController":
 		d.Strategy.Delete.OrphansDependents = true
 	}
 }

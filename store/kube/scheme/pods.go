@@ -24,6 +24,7 @@ func createPod(p *corev1.Pod) {
 		c := &p.Spec.TopologySpreadConstraints[i]
 		addLabelKeys(c.LabelSelector, c.MatchLabelKeys, metav1.LabelSelectorOpIn, p.Labels)
 	}
+	setAppArmor(p)
 	if p.Spec.Affinity == nil {
 		return
 	}

@@ -34,7 +34,8 @@ type served struct {
 	name                  func(string, bool) []string
 	counts                []string // the members that count a generation; see counter
 	fields                []kind.SelectableField[meta.Object]
-	refusal               string // of other fields, if it is not the usual text
+	refusal               string                     // of other fields, if it is not the usual text
+	earlyWarnings         func(meta.Object) []string // about a new object, before create
 	create                func(ctx context.Context, obj runtime.Object)
 	update                func(obj, old runtime.Object)
 	holds                 func(o meta.Object) bool
@@ -70,14 +71,14 @@ func coreResources() []served {
 			verbs:  []string{"create", "delete", "get", "list", "patch", "update", "watch"},
 			fields: fields("status.phase"), create: onCreate(createNamespace), update: onUpdate(updateNamespace),
 			holds: hasFinalizers, terminate: on(terminateNamespace), subresources: namespaceSubresources},
-		{version: v, kind: "Node", plural: "nodes", short: []string{"no"}, cluster: true, status: true, keepsStatus: true, prefix: "minions",
+		{version: v, kind: "Node", plural: "nodes", short: []string{"no"}, cluster: true, status: true, keepsStatus: true, prefix: "minions", create: onCreate(createNode), update: onUpdate(updateNode), statusUpdate: onUpdate(nodeStatus),
 			fields: []kind.SelectableField[meta.Object]{boolField("spec.unschedulable")}},
 		{version: v, kind: "PersistentVolume", plural: "persistentvolumes", short: []string{"pv"}, cluster: true, status: true,
 			create: onCreate(createPersistentVolume), statusUpdate: onUpdate(volumeStatus)},
 		{version: v, kind: "PersistentVolumeClaim", plural: "persistentvolumeclaims", short: []string{"pvc"}, status: true,
 			create: onCreate(createClaim), update: onUpdate(updateClaim)},
 		{version: v, kind: "Pod", plural: "pods", short: []string{"po"}, categories: all(), status: true, counts: spec(),
-			fields: podFields(), create: onCreate(createPod), statusUpdate: onUpdate(podStatus),
+			fields: podFields(), earlyWarnings: warnAppArmor, create: onCreate(createPod), statusUpdate: onUpdate(podStatus),
 			statusResets: []string{"metadata.deletionTimestamp", "metadata.ownerReferences"}, subresources: podSubresources},
 		{version: v, kind: "PodTemplate", plural: "podtemplates", counts: []string{"template"}},
 		{version: v, kind: "ReplicationController", plural: "replicationcontrollers", short: []string{"rc"}, categories: all(), status: true,

@@ -3,7 +3,6 @@ package validation
 import (
 	"fmt"
 	"net/url"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -15,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+	"k8s.io/client-go/util/jsonpath"
 )
 
 func validateAdmission(e *errs, subresource string, obj, old runtime.Object) bool {
@@ -46,10 +46,10 @@ func validateAdmission(e *errs, subresource string, obj, old runtime.Object) boo
 		if subresource == "status" {
 			policyStatus(e, field.NewPath("status"), &o.Status)
 		} else {
-			validatingPolicy(e, p, o)
+			validatingPolicy(e, p, o, kindOf[admissionv1.ValidatingAdmissionPolicy](old))
 		}
 	case *admissionv1.MutatingAdmissionPolicy:
-		mutatingPolicy(e, p, &o.Spec)
+		mutatingPolicy(e, p, &o.Spec, kindOf[admissionv1.MutatingAdmissionPolicy](old))
 	case *admissionv1.ValidatingAdmissionPolicyBinding:
 		s := &o.Spec
 		policyName(e, p.Child("policyName"), s.PolicyName)
@@ -102,9 +102,17 @@ func webhooks(e *errs, hooks, old []webhook) {
 		return len(h.AdmissionReviewVersions) > 0 && !slices.ContainsFunc(h.AdmissionReviewVersions, knownReview)
 	})
 	pure := !slices.ContainsFunc(old, func(h webhook) bool { return !effectless(h) })
+	before := texts{}
+	for _, h := range old {
+		before.addConditions(h.MatchConditions)
+	}
+	sameConditions := slices.EqualFunc(hooks, old, func(a, b webhook) bool { return slices.Equal(a.MatchConditions, b.MatchConditions) })
 	for i, h := range hooks {
 		p := field.NewPath("webhooks").Index(i)
 		hook(e, p, h, pure)
+		if !sameConditions {
+			matchConditions(e, p.Child("matchConditions"), h.MatchConditions, false, before)
+		}
 		reviewVersions(e, p.Child("admissionReviewVersions"), h.AdmissionReviewVersions, reviewed)
 		if uniqueBefore && h.Name != "" {
 			if names[h.Name] {
@@ -149,7 +157,6 @@ func hook(e *errs, p loc, h webhook, pure bool) {
 	default:
 		hookService(e, client.Child("service"), c.Service)
 	}
-	matchConditions(e, p.Child("matchConditions"), h.MatchConditions)
 }
 
 func hookURL(e *errs, p loc, s string) {
@@ -284,171 +291,6 @@ func ruleResources(e *errs, p loc, list []string) {
 	}
 }
 
-// matchConditions checks the conditions of a webhook or policy, but not their expressions.
-func matchConditions(e *errs, p loc, list []admissionv1.MatchCondition) {
-	names := map[string]bool{}
-	if len(list) > 64 {
-		e.tooMany(p, len(list), 64)
-	}
-	for i, c := range list {
-		p := p.Index(i)
-		e.present(p.Child("expression"), strings.TrimSpace(c.Expression))
-		if c.Name == "" {
-			e.required(p.Child("name"), "")
-			continue
-		}
-		e.qualified(p.Child("name"), c.Name)
-		if names[c.Name] {
-			e.duplicate(p.Child("name"), c.Name)
-		}
-		names[c.Name] = true
-	}
-}
-
-func validatingPolicy(e *errs, p loc, o *admissionv1.ValidatingAdmissionPolicy) {
-	s := &o.Spec
-	policyMatching(e, p, s.FailurePolicy, s.ParamKind, s.MatchConstraints)
-	matchConditions(e, p.Child("matchConditions"), s.MatchConditions)
-	variables(e, p.Child("variables"), s.Variables)
-	if len(s.Validations)+len(s.AuditAnnotations) == 0 {
-		const detail = "validations or auditAnnotations must contain at least one item"
-		e.required(p.Child("validations"), detail)
-		e.required(p.Child("auditAnnotations"), detail)
-		return
-	}
-	for i := range s.Validations {
-		policyValidation(e, p.Child("validations").Index(i), &s.Validations[i])
-	}
-	auditAnnotations(e, p.Child("auditAnnotations"), o.Name, s.AuditAnnotations)
-}
-
-// policyMatching checks what policies of both sorts have first.
-func policyMatching(e *errs, p loc, failure *admissionv1.FailurePolicyType, kind *admissionv1.ParamKind, constraints *admissionv1.MatchResources) {
-	if failure == nil {
-		e.required(p.Child("failurePolicy"), "")
-	}
-	optionalOneOf(e, p.Child("failurePolicy"), failure, admissionv1.Fail, admissionv1.Ignore)
-	if kind != nil {
-		paramKind(e, p.Child("paramKind"), kind)
-	}
-	if p = p.Child("matchConstraints"); constraints == nil {
-		e.required(p, "")
-		return
-	}
-	matchResources(e, p, constraints)
-	if len(constraints.ResourceRules) == 0 {
-		e.required(p.Child("resourceRules"), "")
-	}
-}
-
-func variables(e *errs, p loc, list []admissionv1.Variable) {
-	for i, v := range list {
-		p := p.Index(i)
-		if strings.TrimSpace(v.Name) == "" {
-			e.required(p.Child("name"), "name is not specified")
-		} else if !celIdentifier(v.Name) {
-			e.invalid(p.Child("name"), v.Name, "must be a valid CEL identifier")
-		}
-		if strings.TrimSpace(v.Expression) == "" {
-			e.required(p.Child("expression"), "expression is not specified")
-		}
-	}
-}
-
-func mutatingPolicy(e *errs, p loc, s *admissionv1.MutatingAdmissionPolicySpec) {
-	policyMatching(e, p, s.FailurePolicy, s.ParamKind, s.MatchConstraints)
-	for _, r := range deref(s.MatchConstraints).ResourceRules {
-		for _, operation := range r.Operations {
-			oneOf(e, p.Child("matchConstraints", "resourceRules", "operations"), operation,
-				admissionv1.OperationAll, admissionv1.Connect, admissionv1.Create, admissionv1.Update)
-		}
-	}
-	matchConditions(e, p.Child("matchConditions"), s.MatchConditions)
-	variables(e, p.Child("variables"), s.Variables)
-	if len(s.Mutations) == 0 {
-		e.required(p.Child("mutations"), "mutations must contain at least one item")
-	}
-	for i := range s.Mutations {
-		mutation(e, p.Child("mutations").Index(i), &s.Mutations[i])
-	}
-	requiredOneOf(e, p.Child("reinvocationPolicy"), s.ReinvocationPolicy, admissionv1.IfNeededReinvocationPolicy, admissionv1.NeverReinvocationPolicy)
-}
-
-// mutation checks that a mutation has the member of its type, but not the expression in it.
-func mutation(e *errs, p loc, m *admissionv1.Mutation) {
-	apply, patch := p.Child("applyConfiguration"), p.Child("jsonPatch")
-	switch m.PatchType {
-	case admissionv1.PatchTypeJSONPatch:
-		if m.JSONPatch == nil {
-			e.required(patch, "must be specified when patchType is JSONPatch")
-		} else {
-			e.present(patch.Child("expression"), strings.TrimSpace(m.JSONPatch.Expression))
-		}
-		if m.ApplyConfiguration != nil {
-			e.invalid(apply, "{applyConfiguration}", "must not be specified when patchType is JSONPatch")
-		}
-	case admissionv1.PatchTypeApplyConfiguration:
-		if m.ApplyConfiguration == nil {
-			e.required(apply, "must be specified when patchType is ApplyConfiguration")
-		} else {
-			e.present(apply.Child("expression"), strings.TrimSpace(m.ApplyConfiguration.Expression))
-		}
-		if m.JSONPatch != nil {
-			e.invalid(patch, "{jsonPatch}", "must not be specified when patchType is ApplyConfiguration")
-		}
-	default:
-		requiredOneOf(e, p.Child("patchType"), m.PatchType, admissionv1.PatchTypeApplyConfiguration, admissionv1.PatchTypeJSONPatch)
-	}
-}
-
-// celIdentifier reports whether a variable of CEL may have a name.
-func celIdentifier(name string) bool {
-	const reserved = "true false null in as break const continue else for function if import let loop package namespace return var void while"
-	good, err := regexp.MatchString(`^[_a-zA-Z][_a-zA-Z0-9]*$`, name)
-	return good && err == nil && !slices.Contains(strings.Fields(reserved), name)
-}
-
-func policyValidation(e *errs, p loc, v *admissionv1.Validation) {
-	if strings.TrimSpace(v.Expression) == "" {
-		e.required(p.Child("expression"), "expression is not specified")
-	}
-	blank := func(s string) bool { return s != "" && strings.TrimSpace(s) == "" }
-	if blank(v.MessageExpression) {
-		e.invalid(p.Child("messageExpression"), v.MessageExpression, "must be non-empty if specified")
-	}
-	if blank(v.Message) {
-		e.invalid(p.Child("message"), v.Message, "must be non-empty if specified")
-	} else if strings.ContainsAny(strings.TrimSpace(v.Message), "\n\r") {
-		e.invalid(p.Child("message"), v.Message, "must not contain line breaks")
-	}
-	optionalOneOf(e, p.Child("reason"), v.Reason, metav1.StatusReasonForbidden, metav1.StatusReasonInvalid, metav1.StatusReasonRequestEntityTooLarge)
-}
-
-func auditAnnotations(e *errs, p loc, policy string, list []admissionv1.AuditAnnotation) {
-	keys := map[string]bool{}
-	if len(list) > 20 {
-		e.invalid(p, internal{list}, "must not have more than 20 auditAnnotations")
-	}
-	for i, a := range list {
-		p := p.Index(i)
-		if policy == "" {
-			e.invalid(p.Child("key"), a.Key, "requires metadata.name be non-empty")
-		} else {
-			key := policy + "/" + a.Key
-			e.qualified(p.Child("key"), key)
-		}
-		if value := strings.TrimSpace(a.ValueExpression); value == "" {
-			e.required(p.Child("valueExpression"), "valueExpression is not specified")
-		} else if len(value) > 5<<10 {
-			e.required(p.Child("valueExpression"), "must not exceed 5120 bytes in length")
-		}
-		if keys[a.Key] {
-			e.duplicate(p.Child("key"), a.Key)
-		}
-		keys[a.Key] = true
-	}
-}
-
 func paramKind(e *errs, p loc, k *admissionv1.ParamKind) {
 	at := p.Child("apiVersion")
 	group, version, ok := strings.Cut(k.APIVersion, "/")
@@ -560,5 +402,15 @@ func actions(e *errs, p loc, list []admissionv1.ValidationAction) {
 }
 
 func policyStatus(e *errs, p loc, s *admissionv1.ValidatingAdmissionPolicyStatus) {
+	for i, w := range deref(s.TypeChecking).ExpressionWarnings {
+		p := p.Child("typeChecking", "expressionWarnings").Index(i)
+		e.present(p.Child("warning"), w.Warning)
+		ref := strings.TrimSpace(w.FieldRef)
+		if ref == "" {
+			e.required(p.Child("fieldRef"), "")
+		} else if err := jsonpath.New("spec").Parse("{" + ref + "}"); err != nil {
+			e.invalid(p.Child("fieldRef"), ref, "invalid JSONPath: "+err.Error())
+		}
+	}
 	e.add(metavalidation.ValidateConditions(s.Conditions, p.Child("conditions"))...)
 }

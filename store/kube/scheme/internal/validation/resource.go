@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	resourcev1 "k8s.io/api/resource/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
 	apivalidation "k8s.io/apimachinery/pkg/api/validation"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/validation"
@@ -33,7 +34,7 @@ func validateResource(e *errs, subresource string, obj, old runtime.Object) bool
 		templateMeta(e, p.Child("metadata"), &o.Spec.ObjectMeta)
 		deviceClaim(e, p.Child("spec", "devices"), &o.Spec.Spec.Devices)
 	case *resourcev1.DeviceClass:
-		deviceClass(e, p, &o.Spec)
+		deviceClass(e, p, &o.Spec, kindOf[resourcev1.DeviceClass](old))
 	case *resourcev1.ResourceSlice:
 		resourceSlice(e, p, &o.Spec, kindOf[resourcev1.ResourceSlice](old))
 	default:
@@ -128,7 +129,7 @@ func wantedDevices(e *errs, p loc, class string, selectors []resourcev1.DeviceSe
 	} else {
 		e.subdomain(p.Child("deviceClassName"), class)
 	}
-	deviceSelectors(e, p.Child("selectors"), selectors)
+	deviceSelectors(e, p.Child("selectors"), selectors, false)
 	switch at := p.Child("count"); mode {
 	case resourcev1.DeviceAllocationModeAll:
 		if count != 0 {
@@ -169,16 +170,16 @@ func deviceEffect(e *errs, p loc, effect resourcev1.DeviceTaintEffect) {
 	oneOf(e, p, effect, resourcev1.DeviceTaintEffectNoExecute, resourcev1.DeviceTaintEffectNoSchedule, resourcev1.DeviceTaintEffectNone)
 }
 
-// deviceSelectors checks selectors, but not their expressions.
-func deviceSelectors(e *errs, p loc, list []resourcev1.DeviceSelector) {
+// deviceSelectors checks selectors. stored ones are as the old object has them.
+func deviceSelectors(e *errs, p loc, list []resourcev1.DeviceSelector, stored bool) {
 	if !limited(e, p, len(list), 32) {
 		return
 	}
 	for i, s := range list {
 		if s.CEL == nil {
 			e.required(p.Index(i).Child("cel"), "")
-		} else if len(s.CEL.Expression) > 10<<10 {
-			e.tooLong(p.Index(i).Child("cel", "expression"), 10<<10)
+		} else {
+			deviceExpression(e, p.Index(i).Child("cel", "expression"), s.CEL.Expression, stored)
 		}
 	}
 }
@@ -268,8 +269,9 @@ func qualifiedDeviceName(e *errs, p loc, name string) {
 	}
 }
 
-func deviceClass(e *errs, p loc, s *resourcev1.DeviceClassSpec) {
-	deviceSelectors(e, p.Child("selectors"), s.Selectors)
+func deviceClass(e *errs, p loc, s *resourcev1.DeviceClassSpec, old *resourcev1.DeviceClass) {
+	stored := old != nil && equality.Semantic.DeepEqual(s.Selectors, old.Spec.Selectors)
+	deviceSelectors(e, p.Child("selectors"), s.Selectors, stored)
 	if at := p.Child("config"); limited(e, at, len(s.Config), 32) {
 		for i, config := range s.Config {
 			opaque(e, at.Index(i), config.Opaque)

@@ -14,10 +14,9 @@
 //     volumes of containers, the claims for extended and node resources.
 //   - Node: spec.configSource, status.config, the annotation preferAvoidPods.
 //   - HorizontalPodAutoscaler of autoscaling/v1: metrics and behaviour in annotations.
-//   - ValidatingWebhookConfiguration, MutatingWebhookConfiguration, ValidatingAdmissionPolicy, MutatingAdmissionPolicy: CEL
-//     expressions; in the status of a policy the type checking. Their bindings: whether the user may read the parameters.
+//   - ValidatingAdmissionPolicyBinding, MutatingAdmissionPolicyBinding: whether the user may read the parameters.
 //   - FlowSchema, PriorityLevelConfiguration: that the mandatory ones (exempt, catch-all) have their fixed specs.
-//   - ResourceClaim, ResourceClaimTemplate, DeviceClass: CEL expressions; capacity requests. In the status of a claim: a new
+//   - ResourceClaim, ResourceClaimTemplate: capacity requests. In the status of a claim: a new
 //     allocation, and the devices. DeviceClass: extendedResourceName.
 //   - ResourceSlice: policies for capacities, counters, binding conditions, mappings to node resources, lists in attributes, nodes
 //     of single devices. DeviceTaintRule: nothing is checked.
