@@ -1,9 +1,13 @@
 package cluster
 
 import (
+	"context"
 	"io"
+	"net"
 	"net/http"
+	"os"
 	"slices"
+	"syscall"
 	"testing"
 	"time"
 
@@ -28,6 +32,7 @@ func newServer(t *testing.T, controllers bool, c clock.Clock) *httpapi.API {
 		Namespaces: true, Service: true, Webhooks: true, Policies: true, Disruptions: true, Reviews: true, RBAC: true,
 		GarbageCollection: controllers, NamespaceDeletion: controllers,
 		Tokens: cluster.Tokens{Issuer: "https://127.0.0.1:8443/"},
+		Dial:   dial,
 	}
 	options, err := does.API(httpapi.Options{Authenticate: func(r *http.Request) (httpapi.User, bool) {
 		if r.Header.Get("Authorization") == "" {
@@ -41,6 +46,15 @@ func newServer(t *testing.T, controllers bool, c clock.Clock) *httpapi.API {
 	api := httpapi.New(st, options)
 	t.Cleanup(api.Close)
 	return api
+}
+
+// dial connects to addresses of the loopback. Others refuse it.
+func dial(ctx context.Context, network, address string) (net.Conn, error) {
+	at, err := net.ResolveTCPAddr(network, address)
+	if err == nil && !at.IP.IsLoopback() {
+		return nil, &net.OpError{Op: "dial", Net: network, Addr: at, Err: os.NewSyscallError("connect", syscall.ECONNREFUSED)}
+	}
+	return (&net.Dialer{}).DialContext(ctx, network, address)
 }
 
 // TestAnswersEqualThoseOfKubeAPIServer plays each scenario and compares the answers with the recorded ones.

@@ -12,6 +12,7 @@ import (
 	"github.com/kubecoord/kubecoord/store/kube/cluster/internal/collector"
 	"github.com/kubecoord/kubecoord/store/kube/cluster/internal/disruption"
 	"github.com/kubecoord/kubecoord/store/kube/cluster/internal/namespaces"
+	"github.com/kubecoord/kubecoord/store/kube/cluster/internal/proxies"
 	"github.com/kubecoord/kubecoord/store/kube/crd"
 	"github.com/kubecoord/kubecoord/store/kube/internal/webhooks"
 )
@@ -37,6 +38,7 @@ func (o Options) extend(a *httpapi.API, opts *httpapi.Options, tokens *access.To
 	if o.NamespaceDeletion {
 		run(opts, namespaces.Delete)
 	}
+	proxies.Extend(a, opts, o.Dial)
 	if o.Disruptions {
 		disruption.Extend(a, opts)
 	}
