@@ -29,7 +29,7 @@ func newServer(t *testing.T, controllers bool, c clock.Clock) *httpapi.API {
 	klog.SetOutput(io.Discard)
 	bearers := httpapi.BearerTokens(map[string]httpapi.User{"nobody-token": {Name: "nobody", UID: "nobody-uid", Groups: []string{"guests"}}})
 	does := cluster.Options{
-		Namespaces: true, Service: true, Webhooks: true, Policies: true, Disruptions: true, Reviews: true, RBAC: true,
+		Namespaces: true, Service: true, Webhooks: true, Policies: true, Disruptions: true, Reviews: true, RBAC: true, Objects: true, ClientCA: []byte("-----BEGIN CERTIFICATE-----\n-----END CERTIFICATE-----\n"),
 		GarbageCollection: controllers, NamespaceDeletion: controllers,
 		Tokens: cluster.Tokens{Issuer: "https://127.0.0.1:8443/"},
 		Dial:   dial,

@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"net/http"
+	"regexp"
 	"strings"
 )
 
@@ -122,4 +123,22 @@ func discovered(p *play) {
 		p.do("GET "+path, http.MethodGet, path, "")
 	}
 	p.do("aggregated", http.MethodGet, "/api", "", "Accept: application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList")
+}
+
+// started plays reads of the objects that a server makes when it starts.
+func started(p *play) {
+	p.norm.Replace(regexp.MustCompile(`apiserver-[a-z2-7]{26}(_[0-9a-f-]{36})?`), "{server}$1")
+	p.norm.Replace(regexp.MustCompile(`_[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$`), "_{instance}")
+	p.norm.Replace(regexp.MustCompile(`(?s)^-----BEGIN CERTIFICATE-----.*-----END CERTIFICATE-----\n$`), "{certificate}")
+	p.norm.Replace(regexp.MustCompile(`^\d{4}-\d{2}-\d{2}$`), "{day}")
+	for _, path := range []string{
+		"/apis/scheduling.k8s.io/v1/priorityclasses/system-cluster-critical", "/apis/scheduling.k8s.io/v1/priorityclasses/system-node-critical",
+		"/apis/flowcontrol.apiserver.k8s.io/v1/flowschemas", "/apis/flowcontrol.apiserver.k8s.io/v1/prioritylevelconfigurations",
+		"/api/v1/namespaces/kube-system/configmaps/extension-apiserver-authentication",
+		"/api/v1/namespaces/kube-system/configmaps/kube-apiserver-legacy-service-account-token-tracking",
+		"/apis/coordination.k8s.io/v1/namespaces/kube-system/leases?labelSelector=apiserver.kubernetes.io%2Fidentity%3Dkube-apiserver",
+		"/api/v1/namespaces/default/endpoints/kubernetes", "/apis/discovery.k8s.io/v1/namespaces/default/endpointslices/kubernetes",
+	} {
+		p.do("GET "+path, http.MethodGet, path, "")
+	}
 }

@@ -50,6 +50,7 @@ func Scenarios() []Scenario {
 		{Name: "components", play: components},
 		{Name: "proxied", play: proxied},
 		{Name: "discovered", play: discovered},
+		{Name: "started", play: started},
 		{Name: "collector", play: collector, Controllers: true},
 		{Name: "orphans", play: orphans, Controllers: true},
 		{Name: "emptied", play: emptied, Controllers: true},

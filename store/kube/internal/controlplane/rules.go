@@ -50,7 +50,7 @@ func (r Rules) Cluster(o cluster.Options) cluster.Options {
 	o.Namespaces = r.runs("NamespaceLifecycle")
 	o.Webhooks = r.runs("MutatingAdmissionWebhook") && r.runs("ValidatingAdmissionWebhook")
 	o.Policies = r.runs("ValidatingAdmissionPolicy")
-	o.Service, o.Disruptions, o.Reviews = true, true, true
+	o.Service, o.Objects, o.Disruptions, o.Reviews = true, true, true, true
 	o.RBAC = !r.AllowsAll() && slices.Contains(r.Modes, "RBAC")
 	return o
 }
