@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/base64"
 	"net/http"
@@ -33,7 +34,7 @@ func (a *API) verbs(e *endpoint) []string {
 // responseKind returns the kind of a subresource. Group and version are empty if they are the parent's.
 func (e *endpoint) responseKind(s *kinds.Subresource) responseKind {
 	if s.Body == nil {
-		return responseKind{Kind: e.Info.Kind}
+		return responseKind{Kind: cmp.Or(s.ConnectKind, e.Info.Kind)}
 	}
 	gv, _ := meta.ParseGroupVersion(s.Body.TypeMeta(0).APIVersion)
 	if gv.String() == e.APIVersion {
@@ -80,14 +81,14 @@ type apiResource struct {
 	Name         string   `json:"name" protobuf:"1"`
 	SingularName string   `json:"singularName" protobuf:"6"`
 	Namespaced   bool     `json:"namespaced" protobuf:"2"`
+	Group        string   `json:"group,omitempty" protobuf:"8"`
+	Version      string   `json:"version,omitempty" protobuf:"9"`
 	Kind         string   `json:"kind" protobuf:"3"`
 	Verbs        []string `json:"verbs"`
 	// ProtoVerbs are the verbs in protobuf, where they are a message. They are not set in JSON.
 	ProtoVerbs         verbList `json:"protoVerbs,omitzero" protobuf:"4"`
 	ShortNames         []string `json:"shortNames,omitempty" protobuf:"5"`
 	Categories         []string `json:"categories,omitempty" protobuf:"7"`
-	Group              string   `json:"group,omitempty" protobuf:"8"`
-	Version            string   `json:"version,omitempty" protobuf:"9"`
 	StorageVersionHash string   `json:"storageVersionHash,omitempty" protobuf:"10"`
 }
 

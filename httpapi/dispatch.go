@@ -8,6 +8,7 @@ import (
 
 	"github.com/kubecoord/kubecoord/internal/kinds"
 	"github.com/kubecoord/kubecoord/internal/validate"
+	"github.com/kubecoord/kubecoord/store/kind"
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
@@ -23,7 +24,7 @@ func (c *call) resourceRequest() {
 	namespacedPathOfClusterKind := c.namespaced && info.ClusterScoped
 	clusterPathOfNamespacedKind := !c.namespaced && !info.ClusterScoped
 	switch {
-	case info.Native && (namespacedPathOfClusterKind || c.trailing || noSubresource || clusterPathOfNamespacedKind && c.name != ""):
+	case info.Native && (namespacedPathOfClusterKind || c.below != "" && (c.sub == nil || !c.sub.ConnectPaths) || noSubresource || clusterPathOfNamespacedKind && c.name != ""):
 		c.fail(notFound())
 		return
 	case namespacedPathOfClusterKind, clusterPathOfNamespacedKind && !info.Native && !c.readsMany():
@@ -54,6 +55,8 @@ func (c *call) resourceRequest() {
 func (c *call) subVerb() (verb func(*call) error, streams bool, err error) {
 	name := c.verbName(true, false)
 	switch {
+	case c.name != "" && c.sub.ConnectPaths && (c.req.Method == http.MethodHead || c.req.Method == http.MethodOptions):
+		verb = (*call).connect
 	case c.name == "" || c.req.Method == http.MethodHead || !slices.Contains(c.sub.Verbs, name):
 		err = c.notSupported()
 	case c.sub.Connect != nil:
@@ -70,22 +73,34 @@ func (c *call) subVerb() (verb func(*call) error, streams bool, err error) {
 	return verb, false, err
 }
 
-// connect answers a request that a real server passes on to a kubelet.
+// connect answers a request that a real server passes on, as to a kubelet.
 func (c *call) connect() error {
-	err := c.checkNames()
-	if err == nil {
-		err = c.sub.Connect(c.name, func() (kinds.Object, error) {
-			it, err := c.resource().Get(c.context(), c.namespace, c.name, "")
-			if err != nil {
-				return nil, err
-			}
-			return it.Stored(), nil
-		}, c.req.URL.Query())
+	to := kind.Connection{Namespace: c.namespace, Name: c.name, Path: c.below, Query: c.req.URL.Query()}
+	if strings.HasSuffix(c.req.URL.Path, "/") && !strings.HasSuffix(to.Path, "/") {
+		to.Path += "/"
 	}
-	if err == nil {
+	err := c.checkNames()
+	if err != nil {
+		return err
+	}
+	h, err := c.sub.Connect(c.context(), to, func(name string) (kinds.Object, error) {
+		it, err := c.resource().Get(c.context(), c.namespace, name, "")
+		if err != nil {
+			return nil, err
+		}
+		return it.Stored(), nil
+	})
+	switch {
+	case err != nil:
+		return err
+	case h != nil && c.header("Upgrade") != "":
+		h.ServeHTTP(c.w, c.req) // which may give its connection away
+	case h != nil:
+		h.ServeHTTP(c, c.req)
+	default:
 		c.WriteHeader(http.StatusNoContent)
 	}
-	return err
+	return nil
 }
 
 // readsMany reports whether the request is a list or a watch.
@@ -134,6 +149,10 @@ func (c *call) notServed(clusterPath bool) error {
 		verbs = []string{"get", "update", "patch", "delete"}
 	case clusterPath:
 		verbs = []string{"list"}
+	}
+	if c.verbName(c.name != "", c.watching) == "watch" && !c.watching && c.endpoint.Info.Serves("list") {
+		c.warn(c.endpoint.Info.Versions[c.endpoint.Version].Deprecated)
+		return c.refusedVerb() // the route is the one of a list
 	}
 	if slices.ContainsFunc(verbs, c.endpoint.Info.Serves) {
 		return c.notSupported()
@@ -196,6 +215,11 @@ func (c *call) notSupported() error {
 	if c.endpoint.Info.Native {
 		return methodNotAllowed()
 	}
+	return c.refusedVerb()
+}
+
+// refusedVerb returns the error for a verb that a route has and its storage does not.
+func (c *call) refusedVerb() error {
 	gr := c.groupResource()
 	return meta.NewStatusError(http.StatusMethodNotAllowed, meta.ReasonMethodNotAllowed,
 		&meta.StatusDetails{Group: gr.Group, Kind: gr.Resource},

@@ -161,7 +161,7 @@ func (c *call) restrictions() restrictions {
 		return documentForms
 	case c.endpoint.Info.JSONOnly:
 		return textForms
-	case c.endpoint.Info.Native && !c.endpoint.Info.Stored():
+	case c.endpoint.Info.Native && !c.endpoint.Info.Stored() && !c.endpoint.Info.Serves("get"):
 		return rowlessForms
 	}
 	return objectForms

@@ -156,6 +156,9 @@ func (e *endpoint) describeAlone() openapi.Resource {
 func (e *endpoint) describe() openapi.Resource {
 	r := e.describeAlone()
 	for _, s := range e.Kind.Subresources() {
+		if s.Connect != nil {
+			continue
+		}
 		sub := openapi.Subresource{Name: s.Name, Verbs: s.Verbs}
 		if s.Body != nil {
 			body := (*endpoint)(s.Body.Endpoints()[0])

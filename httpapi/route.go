@@ -66,9 +66,9 @@ func (g *servedGroup) version(name string) *groupVersion {
 type resourceName struct {
 	namespace, resource, name, subresource string
 
-	namespaced bool // a namespace is given; it may be empty
-	trailing   bool // parts follow the subresource
-	watching   bool // the path is below the deprecated watch/
+	namespaced bool   // a namespace is given; it may be empty
+	below      string // what follows the subresource, with a slash in front
+	watching   bool   // the path is below the deprecated watch/
 }
 
 // route returns the function that answers a path, and sets the endpoint and the resourceName of a path
@@ -205,7 +205,10 @@ func parseResource(parts []string) (n resourceName) {
 		}
 		return ""
 	}
-	n.resource, n.name, n.subresource, n.trailing = at(0), at(1), at(2), len(parts) > 3
+	n.resource, n.name, n.subresource = at(0), at(1), at(2)
+	if len(parts) > 3 {
+		n.below = "/" + strings.Join(parts[3:], "/")
+	}
 	return n
 }
 

@@ -25,6 +25,10 @@ func (c *call) create() error {
 	if err != nil {
 		return err
 	}
+	if c.endpoint.Kind.Through() != nil {
+		c.writeCreated()
+		return nil
+	}
 	return c.writeItem(http.StatusCreated, it)
 }
 
@@ -131,8 +135,13 @@ func (c *call) createSub() error {
 	case it != nil:
 		return c.writeItem(http.StatusCreated, it)
 	}
-	c.writeStatus(http.StatusCreated, &meta.Status{Status: meta.StatusSuccess, Code: http.StatusCreated}, c.media)
+	c.writeCreated()
 	return nil
+}
+
+// writeCreated answers a create with a Status.
+func (c *call) writeCreated() {
+	c.writeStatus(http.StatusCreated, &meta.Status{Status: meta.StatusSuccess, Code: http.StatusCreated}, c.media)
 }
 
 // updateCode returns the status code of an update or a patch.

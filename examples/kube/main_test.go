@@ -94,7 +94,7 @@ func TestMetricsWithEveryFlag(t *testing.T) {
 							return `apiserver_resource_objects{group="` + group + `",resource="` + resource + `"} `
 						}
 						assert.Contains(t, text, objects("example.com", "gizmos")+"1\n")
-						assert.Contains(t, text, objects("coordination.k8s.io", "leases")+"0\n")
+						assert.Contains(t, text, objects("coordination.k8s.io", "leasecandidates")+"0\n")
 						assert.Equal(t, crds != "-crds=", strings.Contains(text, objects("example.com", "gadgets")+"0\n"))
 						assert.Equal(t, cluster == "-cluster", strings.Contains(text, objects("", "namespaces")+"4\n"))
 						assert.Equal(t, kinds != "-kinds=", strings.Contains(text, objects("", "serviceaccounts")+"0\n"))

@@ -34,7 +34,7 @@ func defended() []defence {
 		{"what store/kube makes kinds of the types of k8s.io/api of, a module of its own", []string{
 			"store/kind.Custom", "store/kind.CustomFuncs", "store/kind.NewCustom", "store/kind.NewLibrary", "store/kind.Info.Preferred", "store.Objects.State",
 			"store/kind.Opaque", "store/kind.Scalar", "store/kind.Shape", "store/kind.Untyped",
-			"store/kind.Library", "store/kind.Library.Compile", "store/kind.Member",
+			"store/kind.Library", "store/kind.Library.Compile", "store/kind.Member", "store/kind.Connection", "store/kind.Through",
 			"store/kind.Type.Copy", "store/kind.Type.CopyMember", "store/kind.Type.EqualMember", "store/kind.Type.New",
 		}},
 		{"what store/kube asks of kinds to answer as CustomResourceDefinitions, webhooks and aggregated servers do", []string{

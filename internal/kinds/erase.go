@@ -3,7 +3,7 @@ package kinds
 import (
 	"context"
 	"fmt"
-	"net/url"
+	"net/http"
 	"reflect"
 	"time"
 
@@ -62,7 +62,7 @@ func eraseVersion[P any](v *kind.Version[P]) kind.Version[Object] {
 func eraseStrategy[P any](s *kind.Strategy[P]) kind.Strategy[Object] {
 	e := kind.Strategy[Object]{
 		ValidateName: s.ValidateName, ValidateFinalizer: s.ValidateFinalizer, Validate: erase2(s.Validate), Warnings: erase2(s.Warnings), StatusWarnings: erase2(s.StatusWarnings),
-		KeepsVersion: s.KeepsVersion, SlowValidation: s.SlowValidation,
+		Through: s.Through, KeepsVersion: s.KeepsVersion, SlowValidation: s.SlowValidation,
 		Create: kind.CreateStrategy[Object]{KeepStatus: s.Create.KeepStatus, Warnings: erase1(s.Create.Warnings)},
 		Update: kind.UpdateStrategy[Object]{
 			Counts: erase2(s.Update.Counts), Resets: s.Update.Resets, CreateMissing: s.Update.CreateMissing,
@@ -90,6 +90,14 @@ func eraseStrategy[P any](s *kind.Strategy[P]) kind.Strategy[Object] {
 	}
 	if f := s.Answer; f != nil {
 		e.Answer = func(ctx context.Context, o Object) error { return f(ctx, as[P](o)) }
+	}
+	if f := s.Objects; f != nil {
+		e.Objects = func() (out []Object) {
+			for _, o := range f() {
+				out = append(out, any(o).(Object))
+			}
+			return out
+		}
 	}
 	return e
 }
@@ -119,7 +127,7 @@ func eraseFields[P any](fields []kind.SelectableField[P]) (out []kind.Selectable
 func eraseSubresource[P any](s *kind.Subresource[P]) kind.Subresource[Object] {
 	e := kind.Subresource[Object]{
 		Name: s.Name, Body: s.Body, Verbs: s.Verbs, Read: erase1e(s.Read), Shows: erase1(s.Shows), Start: erase1e(s.Start), Resets: s.Resets,
-		Validate: erase2(s.Validate), Removes: s.Removes, Member: s.Member,
+		Validate: erase2(s.Validate), Removes: s.Removes, Member: s.Member, ConnectKind: s.ConnectKind, ConnectPaths: s.ConnectPaths,
 	}
 	if f := s.Write; f != nil {
 		e.Write = func(parent, body Object) error { return f(as[P](parent), body) }
@@ -133,11 +141,11 @@ func eraseSubresource[P any](s *kind.Subresource[P]) kind.Subresource[Object] {
 		e.Answer = func(ctx context.Context, parent, body Object) (Object, error) { return f(ctx, as[P](parent), body) }
 	}
 	if f := s.Connect; f != nil {
-		e.Connect = func(name string, parent func() (Object, error), query url.Values) error {
-			return f(name, func() (P, error) {
-				o, err := parent()
+		e.Connect = func(ctx context.Context, to kind.Connection, parent func(name string) (Object, error)) (http.Handler, error) {
+			return f(ctx, to, func(name string) (P, error) {
+				o, err := parent(name)
 				return as[P](o), err
-			}, query)
+			})
 		}
 	}
 	return e

@@ -419,6 +419,17 @@ func (k *Kind) Answer(ctx context.Context, o Object) error {
 	return k.of.Strategy.Answer(ctx, o)
 }
 
+// Through returns the subresource that creates of a kind that is not stored go to, or nil.
+func (k *Kind) Through() *kind.Through { return k.of.Strategy.Through }
+
+// Made returns the objects of a kind that is not stored, and reports whether it has any.
+func (k *Kind) Made() (objects []Object, ok bool) {
+	if k.info.Stored() || k.of.Strategy.Objects == nil {
+		return nil, false
+	}
+	return k.of.Strategy.Objects(), true
+}
+
 // Info returns the description of the kind, which must not be changed.
 func (k *Kind) Info() *kind.Info { return &k.info }
 

@@ -93,10 +93,8 @@ func (k *Kind) Subresource(name string) *Subresource {
 	return nil
 }
 
-// Subresources returns the subresources that discovery names, in the order of their names. They must not be changed.
-func (k *Kind) Subresources() []Subresource {
-	return slices.DeleteFunc(slices.Clone(k.subresources), func(s Subresource) bool { return s.Connect != nil })
-}
+// Subresources returns the subresources in the order of their names. They must not be changed.
+func (k *Kind) Subresources() []Subresource { return k.subresources }
 
 // Managers returns the field managers of a subresource, or of the object if s is nil.
 func (k *Kind) Managers(s *Subresource) *managedfields.FieldManager {

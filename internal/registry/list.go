@@ -25,6 +25,7 @@ type List struct {
 
 	page *page
 	kind *kinds.Kind
+	made bool // the objects have no versions
 }
 
 // Joined returns the joined items of the list that Remember stored since the last change. If
@@ -45,6 +46,9 @@ func (l *List) Meta() meta.ListMeta {
 		Continue:           l.Continue,
 		RemainingItemCount: l.RemainingItemCount,
 	}
+	if l.made {
+		m.ResourceVersion = ""
+	}
 	if l.Shard != "" {
 		m.ShardInfo = &meta.ShardInfo{Selector: l.Shard}
 	}
@@ -53,6 +57,9 @@ func (l *List) Meta() meta.ListMeta {
 
 // List returns a page of objects. It waits only for a version in the future, three seconds at most.
 func (r *Resource) List(ctx context.Context, opts ListOptions) (*List, error) {
+	if objects, ok := r.Kind.Made(); ok {
+		return r.listMade(objects, opts)
+	}
 	sel, err := r.checkList(opts)
 	if err != nil {
 		return nil, err

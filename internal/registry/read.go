@@ -23,11 +23,14 @@ func (r *Resource) Get(ctx context.Context, namespace, name, resourceVersion str
 
 // GetWaiting is Get for a caller that gives something up during the wait.
 func (r *Resource) GetWaiting(ctx context.Context, namespace, name, resourceVersion string, waiting Waiting) (*Item, error) {
+	k := key{namespace, name}
+	if objects, ok := r.Kind.Made(); ok {
+		return r.getMade(objects, k)
+	}
 	read, err := chooseGet(resourceVersion)
 	if err != nil {
 		return nil, err
 	}
-	k := key{namespace, name}
 	var it *Item
 	if from := r.st.reader(ctx); read.choice == storedState {
 		it, err = from.get(ctx, r, k)

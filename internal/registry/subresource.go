@@ -6,6 +6,7 @@ import (
 
 	"github.com/kubecoord/kubecoord/internal/kinds"
 	"github.com/kubecoord/kubecoord/store/field"
+	"github.com/kubecoord/kubecoord/store/kind"
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
@@ -95,6 +96,21 @@ func (r *Resource) CreateSub(ctx context.Context, req Request, body kinds.Object
 	}
 	_, err = r.attempt(ctx, req, binding{body})
 	return nil, err
+}
+
+// createThrough writes the object that a body names, as a create of a subresource of the object does (upstream: LegacyBindingREST).
+func (r *Resource) createThrough(ctx context.Context, to *kind.Through, body kinds.Object, req *Request) error {
+	if req.Name == "" {
+		return meta.NewBadRequest("Name parameter required.")
+	}
+	resource := meta.GroupResource{Group: r.Info().Group, Resource: to.Resource}
+	parents := r.st.named(resource)
+	if parents == nil {
+		return meta.NewNotFound(resource, req.Name)
+	}
+	sub := parents.Kind.Subresource(to.Subresource)
+	_, err := parents.attempt(ctx, Request{Namespace: req.Namespace, Name: req.Name, Sub: sub, DryRun: req.DryRun}, binding{body})
+	return err
 }
 
 // binding is the Change of a create that writes the parent, without the rules of an update (upstream: BindingREST).

@@ -68,6 +68,13 @@ func (st *Store) findLocked(d *kinds.Kind) (*Resource, error) {
 	return r.of(d), nil
 }
 
+// named returns the collection of a group and plural, or nil.
+func (st *Store) named(gr meta.GroupResource) *Resource {
+	st.mu.RLock()
+	defer st.mu.RUnlock()
+	return st.resources[gr]
+}
+
 // newResource returns the collection of a kind, which install adds to the store.
 func (st *Store) newResource(d *kinds.Kind) *Resource {
 	return &Resource{d, &collection{st: st, account: &account{limit: maxRemembered}, tree: btree.NewG(treeDegree, entryLess)}}

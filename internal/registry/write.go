@@ -123,6 +123,9 @@ func (r *Resource) answer(ctx context.Context, o kinds.Object, req *Request) (*I
 	if err := r.mayWrite(ctx, o, nil, req); err != nil {
 		return nil, err
 	}
+	if to := r.Kind.Through(); to != nil {
+		return newItem(r.Kind, o, 0), r.createThrough(ctx, to, o, req)
+	}
 	r.Kind.PrepareNew(ctx, o)
 	if err := r.Kind.Answer(ctx, o); err != nil {
 		return nil, err

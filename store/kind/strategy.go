@@ -28,11 +28,24 @@ type Strategy[P any] struct {
 
 	// Answer completes an object of a kind that is not stored, such as a TokenReview, once it is validated. Nil: it is answered as it is.
 	Answer func(ctx context.Context, obj P) error
+	// Through makes a create of a kind that is not stored a create of a subresource of the object that the body names, as a Binding binds
+	// its Pod. The answer is a Status. Nil: there is no such subresource.
+	Through *Through
+	// Objects returns the objects of a kind that is not stored, in the order of a list. They are made for each read.
+	Objects func() []P
 	// KeepsVersion keeps a written object in the version of its request, which its TypeMeta names, until it is stored, as custom resources
 	// are: the functions of the versions get objects in their own version. Other kinds are converted when a body is read.
 	KeepsVersion bool
 	// SlowValidation is for a kind whose validation may take long and cannot be cancelled: requests end at their time nevertheless.
 	SlowValidation bool
+}
+
+// Through names a subresource whose body is the kind itself.
+type Through struct {
+	// Resource is the kind of the object, in the same group.
+	Resource string
+	// Subresource is the name of the subresource.
+	Subresource string
 }
 
 // CreateStrategy has the rules of creates.

@@ -2,11 +2,22 @@ package kind
 
 import (
 	"context"
+	"net/http"
 	"net/url"
 
 	"github.com/kubecoord/kubecoord/store/field"
 	"github.com/kubecoord/kubecoord/store/meta"
 )
+
+// Connection is a request that the Connect of a Subresource answers.
+type Connection struct {
+	// Namespace and Name are the names of the object in the path; the name may be one that no object can have.
+	Namespace, Name string
+	// Path is the rest of the path, with a slash in front, or "".
+	Path string
+	// Query is the query of the request.
+	Query url.Values
+}
 
 // Subresource is a path below each object: {name}/{Name}.
 type Subresource[P any] struct {
@@ -36,9 +47,13 @@ type Subresource[P any] struct {
 	MayRemove func(ctx context.Context, parent P, dryRun bool) (exact bool, err error)
 	// Answer returns the answer of a create, which then writes nothing, as a TokenRequest. Nil: a Status.
 	Answer func(ctx context.Context, parent P, body meta.Object) (meta.Object, error)
-	// Connect answers a request in place of all other functions, without a body: a path of a kubelet. query is the query of
-	// the request. Without an error there is no content. Discovery does not name the subresource.
-	Connect func(name string, parent func() (P, error), query url.Values) error
+	// Connect answers a request in place of all other functions, as for a path that a kubelet serves. It returns the handler of the
+	// request, or nil for an answer without content. parent returns the object of a name in the namespace. The verbs may also be delete.
+	Connect func(ctx context.Context, to Connection, parent func(name string) (P, error)) (http.Handler, error)
+	// ConnectKind is the kind that discovery names for Connect. Default: the kind of the parent.
+	ConnectKind string
+	// ConnectPaths are the paths below the subresource, which Connect answers too.
+	ConnectPaths bool
 	// Member is the path of the member of the parent that spec.replicas of a Scale stands for, in all versions. Default:
 	// spec.replicas.
 	Member []string

@@ -1,11 +1,15 @@
 package cluster
 
 import (
+	"context"
 	"io"
+	"net"
 	"net/http"
 	"net/netip"
+	"os"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -27,9 +31,11 @@ func newServer(t *testing.T, controllers bool, c clock.Clock, ranges ...netip.Pr
 	klog.SetOutput(io.Discard)
 	bearers := httpapi.BearerTokens(map[string]httpapi.User{"nobody-token": {Name: "nobody", UID: "nobody-uid", Groups: []string{"guests"}}})
 	does := cluster.Options{
+		Objects: true, ClientCA: []byte("-----BEGIN CERTIFICATE-----\n-----END CERTIFICATE-----\n"),
 		Plugins: cluster.DefaultPlugins(), Namespaces: true, Service: true, Addresses: true, Webhooks: true, Policies: true, Disruptions: true,
 		Reviews: true, RBAC: true, GarbageCollection: controllers, NamespaceDeletion: controllers, PolicyStatus: controllers, ServiceRanges: ranges,
 		Tokens: cluster.Tokens{Issuer: "https://127.0.0.1:8443/"},
+		Dial:   dial,
 	}
 	options, err := does.API(httpapi.Options{Authenticate: func(r *http.Request) (httpapi.User, bool) {
 		if r.Header.Get("Authorization") == "" {
@@ -48,6 +54,15 @@ func newServer(t *testing.T, controllers bool, c clock.Clock, ranges ...netip.Pr
 // named returns the scenario of a name.
 func named(name string, all []exchange.Scenario) []exchange.Scenario {
 	return slices.DeleteFunc(all, func(s exchange.Scenario) bool { return s.Name != name })
+}
+
+// dial connects to addresses of the loopback. Others refuse it.
+func dial(ctx context.Context, network, address string) (net.Conn, error) {
+	at, err := net.ResolveTCPAddr(network, address)
+	if err == nil && !at.IP.IsLoopback() {
+		return nil, &net.OpError{Op: "dial", Net: network, Addr: at, Err: os.NewSyscallError("connect", syscall.ECONNREFUSED)}
+	}
+	return (&net.Dialer{}).DialContext(ctx, network, address)
 }
 
 // TestAnswersEqualThoseOfKubeAPIServer plays each scenario and compares the answers with the recorded ones.

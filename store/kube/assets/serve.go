@@ -9,6 +9,7 @@ import (
 	"log"
 	"net"
 	"net/http"
+	"net/netip"
 	"net/url"
 	"strconv"
 	"sync/atomic"
@@ -46,7 +47,12 @@ func (o options) newServer() (*server, error) {
 		return nil, err
 	}
 	does := o.network.Cluster(o.rules.Cluster(cluster.Options{Tokens: o.tokens}))
-	does.Serves = o.serves
+	does.Serves, does.ServicePort = o.serves, int(o.port)
+	does.Advertise, _ = netip.AddrFromSlice(o.advertise)
+	does.Advertise = does.Advertise.Unmap()
+	if does.ClientCA, err = o.clients.ClientCA(); err != nil {
+		return nil, err
+	}
 	if s.api, err = cluster.New(does, httpapi.Options{
 		Authenticate: users, Authorize: o.rules.Authorizer(),
 		RequestTimeout: o.requestTimeout, Reads: int(o.reads), Writes: int(o.writes),

@@ -13,9 +13,11 @@ import (
 	"github.com/kubecoord/kubecoord/store/kube/cluster/internal/admission"
 	"github.com/kubecoord/kubecoord/store/kube/cluster/internal/collector"
 	"github.com/kubecoord/kubecoord/store/kube/cluster/internal/disruption"
+	"github.com/kubecoord/kubecoord/store/kube/cluster/internal/initial"
 	"github.com/kubecoord/kubecoord/store/kube/cluster/internal/namespaces"
 	"github.com/kubecoord/kubecoord/store/kube/cluster/internal/plugins"
 	"github.com/kubecoord/kubecoord/store/kube/cluster/internal/policystatus"
+	"github.com/kubecoord/kubecoord/store/kube/cluster/internal/proxies"
 	"github.com/kubecoord/kubecoord/store/kube/crd"
 	"github.com/kubecoord/kubecoord/store/kube/internal/webhooks"
 )
@@ -36,6 +38,7 @@ func (o Options) extend(a *httpapi.API, opts *httpapi.Options, tokens *access.To
 	run(opts, func(ctx context.Context, a *httpapi.API) { crd.Run(webhooks.With(ctx, calls), a) })
 	o.addresses(a, opts)
 	o.bootstrap(a, opts)
+	o.initial(a, opts)
 	if o.GarbageCollection {
 		run(opts, collector.Run)
 	}
@@ -45,6 +48,7 @@ func (o Options) extend(a *httpapi.API, opts *httpapi.Options, tokens *access.To
 	if o.PolicyStatus {
 		run(opts, policystatus.Run)
 	}
+	proxies.Extend(a, opts, o.Dial)
 	if o.Disruptions {
 		disruption.Extend(a, opts)
 	}
@@ -96,6 +100,19 @@ func (o Options) bootstrap(a *httpapi.API, opts *httpapi.Options) {
 		opts.Checks = append(opts.Checks, check("start-system-namespaces-controller", func(ctx context.Context) error { return b.Make(ctx, a) }))
 	}
 	run(opts, b.Run)
+}
+
+// initial makes the objects of a server that starts.
+func (o Options) initial(a *httpapi.API, opts *httpapi.Options) {
+	of := initial.Options{Objects: o.Objects, Service: o.Service, Advertise: o.Advertise, Port: cmp.Or(o.ServicePort, defaultPort)}
+	if o.Objects {
+		of.ClientCA = o.ClientCA
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), bootstrapTime)
+	defer cancel()
+	if err := initial.Make(ctx, a, of); err != nil {
+		opts.Checks = append(opts.Checks, check("scheduling/bootstrap-system-priority-classes", func(ctx context.Context) error { return initial.Make(ctx, a, of) }))
+	}
 }
 
 // access adds authentication and authorization. Its result refuses roles and bindings that give more than their writer has; it is

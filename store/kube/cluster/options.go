@@ -25,9 +25,18 @@ type Options struct {
 	// Namespaces makes the namespaces default, kube-system, kube-public and kube-node-lease, and refuses objects in
 	// namespaces that do not exist, or that are deleted, as the admission plugin NamespaceLifecycle.
 	Namespaces bool
-	// Service makes the service kubernetes in the namespace default. It has no Endpoints, as with a kube-apiserver that listens on
-	// the loopback, whose address Endpoints must not have.
+	// Service makes the service kubernetes in the namespace default, and with Advertise its Endpoints and its EndpointSlice.
 	Service bool
+	// Advertise is the address at which others reach the server, as --advertise-address. The zero value is the loopback, whose
+	// address Endpoints must not have: a kube-apiserver that envtest starts has none.
+	Advertise netip.Addr
+	// Objects makes what a kube-apiserver makes when it starts: the PriorityClasses of the system, the FlowSchemas and
+	// PriorityLevelConfigurations, which have no effect here, the Lease of the server, which is not renewed, and the ConfigMaps of
+	// kube-system.
+	Objects bool
+	// ClientCA has the certificates of --client-ca-file in PEM. With Objects they are in the ConfigMap
+	// extension-apiserver-authentication.
+	ClientCA []byte
 	// ServicePort is the port at which the server listens, the targetPort of the service. Zero means 6443.
 	ServicePort int
 	// Addresses allocates the cluster IPs, node ports and ports for health checks of services, as a kube-apiserver with the
@@ -77,6 +86,7 @@ type Options struct {
 // Bare returns the Options of a kube-apiserver with nothing beside it, as envtest starts it, without RBAC.
 func Bare() Options {
 	return Options{
-		Plugins: DefaultPlugins(), Namespaces: true, Service: true, Addresses: true, Webhooks: true, Policies: true, Disruptions: true, Reviews: true,
+		Plugins: DefaultPlugins(), Namespaces: true, Service: true, Objects: true, Addresses: true, Webhooks: true, Policies: true, Disruptions: true,
+		Reviews: true,
 	}
 }

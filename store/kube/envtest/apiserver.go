@@ -149,7 +149,12 @@ func (s *APIServer) serve(listener net.Listener, f flags) error {
 	if authorize := f.rules.Authorizer(); authorize != nil {
 		opts.API.Authorize = authorize
 	}
-	if opts.API, err = f.network.Cluster(f.rules.Cluster(s.door.controllers)).API(opts.API); err != nil {
+	does := f.network.Cluster(f.rules.Cluster(s.door.controllers))
+	does.ServicePort = s.SecurePort
+	if does.ClientCA, err = f.clients.ClientCA(); err != nil {
+		return err
+	}
+	if opts.API, err = does.API(opts.API); err != nil {
 		return err
 	}
 	opts.Fixtures = nil // loaded when the definitions are there

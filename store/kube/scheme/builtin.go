@@ -3,6 +3,7 @@ package scheme
 import (
 	"context"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 	"time"
@@ -29,6 +30,7 @@ func (b *builder) builtin(r served) (kind.Kind, error) {
 	if err != nil {
 		return nil, err
 	}
+	v.Deprecated = r.deprecated
 	v.Validate, v.ValidateStatus = validator(""), validator("status")
 	d := kind.Descriptor[meta.Object]{
 		Resource: kind.Resource{
@@ -52,6 +54,17 @@ func (b *builder) builtin(r served) (kind.Kind, error) {
 	setDeletion(&d)
 	if r.answers {
 		d.Strategy.Answer = answer(r.fresh)
+	}
+	d.Strategy.Through = r.through
+	if r.objects != nil {
+		d.Strategy.Objects = func() (out []meta.Object) {
+			for _, o := range r.objects() {
+				made := t.new()
+				reflect.ValueOf(valueOf(made)).Elem().Set(reflect.ValueOf(o).Elem())
+				out = append(out, made)
+			}
+			return out
+		}
 	}
 	if r.counts != nil {
 		d.Strategy.Update.Counts = t.counter(r.counts)

@@ -24,8 +24,9 @@
 //     server without the controller of namespaces. Its objects stay.
 //   - The reviews of authentication and authorization, and serviceaccounts/token, are kinds of [Reviews]; package cluster serves
 //     them, and makes evictions obey PodDisruptionBudgets.
-//   - Not served are ComponentStatus, the resource bindings (pods/binding is served), and proxy. log, exec, attach and portforward
-//     are not in discovery; a Pod without a node gets upstream's answers, and one with a node 404.
+//   - Requests for a node, a pod or a service are not passed on: proxy, log, exec, attach and portforward have upstream's answers as
+//     far as nobody has to be asked. Package cluster passes them on. A ComponentStatus says that the storage works, and that there
+//     is no scheduler and no controller manager.
 //
 // Built-in kinds are made once per process and shared by all servers: 31 ms for the first one (BenchmarkFirstStart, two cores),
 // 0.1 ms for each further server. A test binary with client-go's scheme, httpapi and this package has 43 MB.

@@ -45,6 +45,11 @@ type served struct {
 	alias bool
 	// answers marks a review, which is answered and not stored. The answer of a fresh one has no metadata of the request.
 	answers, fresh bool
+	// through is the subresource that a create goes to, objects are the objects of a kind that is not stored.
+	through *kind.Through
+	objects func() []runtime.Object
+	// deprecated is the warning of the version.
+	deprecated string
 }
 
 // resources returns the resources that a kube-apiserver 1.36 serves by default, except those that other packages have: Lease,
@@ -64,6 +69,9 @@ func spec() []string { return []string{"spec"} }
 func coreResources() []served {
 	const v = "v1"
 	return []served{
+		{version: v, kind: "Binding", plural: "bindings", verbs: []string{"create"}, through: throughPod()},
+		{version: v, kind: "ComponentStatus", plural: "componentstatuses", short: []string{"cs"}, cluster: true, verbs: []string{"get", "list"},
+			objects: componentStatuses, deprecated: "v1 ComponentStatus is deprecated in v1.19+"},
 		{version: v, kind: "ConfigMap", plural: "configmaps", short: []string{"cm"}, metadataAgain: true},
 		{version: v, kind: "Event", plural: "events", short: []string{"ev"}, creates: true, name: kind.PathSegmentName, fields: eventFields()},
 		{version: v, kind: "LimitRange", plural: "limitranges", short: []string{"limits"}, creates: true},
@@ -72,7 +80,7 @@ func coreResources() []served {
 			fields: fields("status.phase"), create: onCreate(createNamespace), update: onUpdate(updateNamespace),
 			holds: hasFinalizers, terminate: on(terminateNamespace), subresources: namespaceSubresources},
 		{version: v, kind: "Node", plural: "nodes", short: []string{"no"}, cluster: true, status: true, keepsStatus: true, prefix: "minions", create: onCreate(createNode), update: onUpdate(updateNode), statusUpdate: onUpdate(nodeStatus),
-			fields: []kind.SelectableField[meta.Object]{boolField("spec.unschedulable")}},
+			fields: []kind.SelectableField[meta.Object]{boolField("spec.unschedulable")}, subresources: nodeSubresources},
 		{version: v, kind: "PersistentVolume", plural: "persistentvolumes", short: []string{"pv"}, cluster: true, status: true,
 			create: onCreate(createPersistentVolume), statusUpdate: onUpdate(volumeStatus)},
 		{version: v, kind: "PersistentVolumeClaim", plural: "persistentvolumeclaims", short: []string{"pvc"}, status: true,
@@ -86,7 +94,7 @@ func coreResources() []served {
 		{version: v, kind: "ResourceQuota", plural: "resourcequotas", short: []string{"quota"}, status: true},
 		{version: v, kind: "Secret", plural: "secrets", fields: fields("type"), update: onUpdate(updateSecret)},
 		{version: v, kind: "Service", plural: "services", short: []string{"svc"}, categories: all(), status: true, creates: true,
-			prefix: "services/specs", name: kind.DNSLabelName, fields: fields("spec.clusterIP", "spec.type"), create: onCreate(createService), update: onUpdate(updateService)},
+			prefix: "services/specs", name: kind.DNSLabelName, fields: fields("spec.clusterIP", "spec.type"), create: onCreate(createService), update: onUpdate(updateService), subresources: serviceSubresources},
 		serviceAccount(),
 	}
 }

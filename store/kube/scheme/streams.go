@@ -1,8 +1,13 @@
 package scheme
 
 import (
+	"cmp"
+	"context"
+	"net/http"
 	"net/url"
 	"slices"
+	"strconv"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -14,34 +19,65 @@ import (
 )
 
 // A kube-apiserver passes requests for the logs of a pod, and for its streams, on to the kubelet of its node (upstream:
-// registry/core/pod, LogLocation and streamLocation). Here is no kubelet: a pod without a node is answered as upstream, and another
-// one as if its node did not exist.
+// registry/core/pod, LogLocation and streamLocation). Here the Proxier of the request does that.
 
 // streams are the subresources of a pod that a kubelet answers.
 func streams() []kind.Subresource[meta.Object] {
-	connect := func(name string, verbs []string, check func(name string, query url.Values) error, location func(*corev1.Pod, url.Values) error) kind.Subresource[meta.Object] {
-		return kind.Subresource[meta.Object]{Name: name, Verbs: verbs, Connect: func(name string, parent func() (meta.Object, error), query url.Values) error {
-			if err := check(name, query); err != nil {
-				return err
+	type checks struct {
+		query    func(name string, query url.Values) error
+		location func(*corev1.Pod, url.Values) error
+	}
+	connect := func(name, options, kubeletPath string, verbs []string, check checks) kind.Subresource[meta.Object] {
+		return kind.Subresource[meta.Object]{Name: name, Verbs: verbs, ConnectKind: options, Connect: func(ctx context.Context, to kind.Connection, parent func(string) (meta.Object, error)) (http.Handler, error) {
+			if err := check.query(to.Name, to.Query); err != nil {
+				return nil, err
 			}
-			o, err := parent()
+			o, err := parent(to.Name)
 			if err != nil {
-				return err
+				return nil, err
 			}
 			p := value[corev1.Pod](o)
-			if err := location(p, query); err != nil || p.Spec.NodeName == "" {
-				return err
+			if err := check.location(p, to.Query); err != nil || p.Spec.NodeName == "" {
+				return nil, err
 			}
-			return meta.NewNotFound(meta.GroupResource{Resource: "pods"}, p.Spec.NodeName)
+			path := "/" + kubeletPath + "/" + p.Namespace + "/" + p.Name
+			if name != "portforward" {
+				path += "/" + containerOf(p, to.Query)
+			}
+			return toKubelet(ctx, p.Spec.NodeName, path, kubeletQuery(to.Query), name == "log")
 		}}
 	}
 	both, none := []string{"create", "get"}, func(string, url.Values) error { return nil }
 	return []kind.Subresource[meta.Object]{
-		connect("log", []string{"get"}, checkLogOptions, checkContainer),
-		connect("exec", both, none, checkHost(checkContainer)),
-		connect("attach", both, none, checkHost(checkContainer)),
-		connect("portforward", both, none, checkHost(func(*corev1.Pod, url.Values) error { return nil })),
+		connect("log", "", "containerLogs", []string{"get"}, checks{checkLogOptions, checkContainer}),
+		connect("exec", "PodExecOptions", "exec", both, checks{none, checkHost(checkContainer)}),
+		connect("attach", "PodAttachOptions", "attach", both, checks{none, checkHost(checkContainer)}),
+		connect("portforward", "PodPortForwardOptions", "portForward", both, checks{none, checkHost(func(*corev1.Pod, url.Values) error { return nil })}),
 	}
+}
+
+// kubeletQuery returns the query of a request to a kubelet (upstream: registry/core/pod, streamParams and LogLocation).
+func kubeletQuery(query url.Values) url.Values {
+	out := url.Values{}
+	for _, name := range []string{"command", "follow", "previous", "timestamps", "sinceSeconds", "sinceTime", "tailLines", "limitBytes"} {
+		if values := query[name]; values != nil {
+			out[name] = values
+		}
+	}
+	for name, kubelets := range map[string]string{"stdin": "input", "stdout": "output", "stderr": "error", "tty": "tty"} {
+		if set, _ := strconv.ParseBool(query.Get(name)); set {
+			out.Set(kubelets, "1")
+		}
+	}
+	if ports := query["ports"]; ports != nil {
+		out.Set("port", strings.Join(ports, ","))
+	}
+	return out
+}
+
+// containerOf returns the container that a request names, or the only one.
+func containerOf(p *corev1.Pod, query url.Values) string {
+	return cmp.Or(query.Get("container"), p.Spec.Containers[0].Name)
 }
 
 // checkHost refuses a pod without a node, after another check.

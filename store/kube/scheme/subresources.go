@@ -1,7 +1,6 @@
 package scheme
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 
@@ -13,6 +12,7 @@ import (
 	k8slabels "k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	upstream "k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/kubecoord/kubecoord/store"
 	"github.com/kubecoord/kubecoord/store/field"
@@ -141,7 +141,7 @@ func podSubresources(b *builder) ([]kind.Subresource[meta.Object], error) {
 	if err != nil {
 		return nil, err
 	}
-	return append(streams(), []kind.Subresource[meta.Object]{
+	return append(append(streams(), podProxy()), []kind.Subresource[meta.Object]{
 		{Name: "ephemeralcontainers", Verbs: readWrite(), Resets: []string{"status"}, Write: func(pod, body meta.Object) error {
 			value[corev1.Pod](pod).Spec.EphemeralContainers = value[corev1.Pod](body).Spec.EphemeralContainers
 			return nil
@@ -185,8 +185,8 @@ func bind(o, body meta.Object) error {
 	switch {
 	case b.Name != "" && b.Name != pod.Name:
 		return meta.NewBadRequest("name in URL does not match name in Binding object")
-	case b.Target.Name == "":
-		return errors.New(`target.name: Required value`)
+	case targetProblems(&b.Target) != nil:
+		return targetProblems(&b.Target).ToAggregate()
 	case b.UID != "" && b.UID != pod.UID:
 		problem = fmt.Errorf("Precondition failed: UID in precondition: %v, UID in object meta: %v", b.UID, pod.UID)
 	case pod.DeletionTimestamp != nil:
@@ -203,6 +203,18 @@ func bind(o, body meta.Object) error {
 	pod.Status.NominatedNodeName, pod.Spec.NodeName = "", b.Target.Name
 	setCondition(pod, corev1.PodCondition{Type: corev1.PodScheduled})
 	return nil
+}
+
+// targetProblems returns the problems of the target of a Binding (upstream: ValidatePodBinding).
+func targetProblems(target *corev1.ObjectReference) (errs upstream.ErrorList) {
+	at := upstream.NewPath("target")
+	if target.Kind != "" && target.Kind != "Node" {
+		errs = append(errs, upstream.NotSupported(at.Child("kind"), target.Kind, []string{"Node", "<empty>"}))
+	}
+	if target.Name == "" {
+		errs = append(errs, upstream.Required(at.Child("name"), ""))
+	}
+	return errs
 }
 
 // merged returns a map with the entries of both; those of the second win.

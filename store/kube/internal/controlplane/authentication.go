@@ -2,6 +2,7 @@ package controlplane
 
 import (
 	"net/http"
+	"os"
 
 	"github.com/kubecoord/kubecoord/httpapi"
 )
@@ -12,6 +13,14 @@ type Authentication struct {
 	ClientCAFile, TokenFile string
 	// Anonymous is what Rules.Anonymous makes of --anonymous-auth.
 	Anonymous bool
+}
+
+// ClientCA reads the certificates of --client-ca-file. There are none without the flag.
+func (a Authentication) ClientCA() ([]byte, error) {
+	if a.ClientCAFile == "" {
+		return nil, nil
+	}
+	return os.ReadFile(a.ClientCAFile)
 }
 
 // Authenticator reads the files. It returns the user of a request by its client certificate, by its token, or system:anonymous.

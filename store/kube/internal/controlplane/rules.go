@@ -49,7 +49,7 @@ func (r Rules) Check() error {
 func (r Rules) Cluster(o cluster.Options) cluster.Options {
 	o.Plugins = r.Running()
 	o.Namespaces = r.runs("NamespaceLifecycle")
-	o.Service, o.Disruptions, o.Reviews = true, true, true
+	o.Service, o.Objects, o.Disruptions, o.Reviews = true, true, true, true
 	o.RBAC = !r.AllowsAll() && slices.Contains(r.Modes, "RBAC")
 	return o
 }

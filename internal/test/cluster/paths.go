@@ -1,0 +1,144 @@
+package cluster
+
+import (
+	"net/http"
+	"regexp"
+	"strings"
+)
+
+const bindings = "/api/v1/namespaces/NAMESPACE/bindings"
+
+// boundPods plays creates of Bindings in their own collection.
+func boundPods(p *play) {
+	for _, name := range []string{"a", "b", "c"} {
+		p.must(http.MethodPost, pods, "{apiVersion: v1, kind: Pod, metadata: {name: "+name+"}, spec: {containers: [{name: a, image: i}]}}")
+	}
+	binding := func(metadata, target string) string {
+		return "{apiVersion: v1, kind: Binding, metadata: {" + metadata + "}, target: {" + target + "}}"
+	}
+	for _, bad := range []struct{ step, path, body string }{
+		{"no target", bindings, binding("name: a", "name: ''")},
+		{"no node", bindings, binding("name: a", "name: n, kind: Pod")},
+		{"neither", bindings, binding("name: a", "kind: Pod")},
+		{"absent pod", bindings, binding("name: absent", "name: n")},
+		{"no name", bindings, binding("labels: {a: b}", "name: n")},
+		{"generated name", bindings, binding("generateName: x", "name: n")},
+		{"another namespace", bindings, binding("name: a, namespace: other", "name: n")},
+		{"no namespace", "/api/v1/namespaces/absent-RUNID/bindings", binding("name: a", "name: n")},
+		{"another kind", bindings, "{apiVersion: v1, kind: Pod, metadata: {name: a}}"},
+		{"unknown member", bindings + "?fieldValidation=Strict", binding("name: a", "name: n, x: y")},
+		{"bad option", bindings + "?dryRun=Some", binding("name: a", "name: n")},
+		{"all namespaces", "/api/v1/bindings", binding("name: a", "name: n")},
+		{"below a name", bindings + "/a", binding("name: a", "name: n")},
+	} {
+		p.do(bad.step, http.MethodPost, bad.path, bad.body)
+	}
+	for _, method := range []string{http.MethodGet, http.MethodPut, http.MethodPatch, http.MethodDelete} {
+		p.do(method, method, bindings, "", "Content-Type: "+merge)
+		p.do(method+" one", method, bindings+"/a", "", "Content-Type: "+merge)
+	}
+	p.do("dry run", http.MethodPost, bindings+"?dryRun=All", binding("name: a", "name: n"))
+	p.do("not bound", http.MethodGet, pods+"/a", "")
+	p.do("bind", http.MethodPost, bindings, binding("name: a, annotations: {x: y}, labels: {l: m}", "name: n, kind: Node"))
+	p.do("bound", http.MethodGet, pods+"/a", "")
+	p.do("bind again", http.MethodPost, bindings, binding("name: a", "name: n"))
+	p.do("by another uid", http.MethodPost, bindings, binding("name: b, uid: x", "name: n"))
+	p.do("as yaml", http.MethodPost, bindings, binding("name: c", "name: n"), "Accept: "+yamlType)
+	p.do("as a table", http.MethodPost, bindings, binding("name: c", "name: n"), "Accept: application/json;as=Table;g=meta.k8s.io;v=v1")
+	p.do("subresource without a node", http.MethodPost, pods+"/b/binding", binding("name: b", "name: n, kind: Pod"))
+}
+
+// components plays reads of the statuses of components. A real server lists them in no fixed order, so the scenario selects them.
+func components(p *play) {
+	const all = "/api/v1/componentstatuses"
+	for _, path := range []string{
+		"/scheduler", "/controller-manager", "/etcd-0", "/etcd-1", "?fieldSelector=metadata.name%3Detcd-0", "?labelSelector=a%3Db", "?labelSelector=%21a&fieldSelector=metadata.name%3Dscheduler",
+		"?fieldSelector=foo%3Dx", "?labelSelector=%3D", "?watch=true", "?fieldSelector=metadata.name%3Detcd-0&limit=1", "/etcd-0/status", "/etcd-0?resourceVersion=9999999999", "?fieldSelector=metadata.name%3Detcd-0&resourceVersion=x",
+	} {
+		p.do("GET "+path, http.MethodGet, all+path, "")
+	}
+	for _, accept := range []string{"application/json;as=Table;g=meta.k8s.io;v=v1", "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1", yamlType} {
+		p.do("one as "+accept, http.MethodGet, all+"/scheduler", "", "Accept: "+accept)
+	}
+	p.do("all as a table", http.MethodGet, all+"?fieldSelector=metadata.name%3Detcd-0", "", "Accept: application/json;as=Table;g=meta.k8s.io;v=v1")
+	p.do("below watch", http.MethodGet, "/api/v1/watch/componentstatuses", "")
+	p.do("in a namespace", http.MethodGet, "/api/v1/namespaces/NAMESPACE/componentstatuses", "")
+	for _, method := range []string{http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete} {
+		p.do(method, method, all, "", "Content-Type: "+merge)
+		p.do(method+" one", method, all+"/etcd-0", "", "Content-Type: "+merge)
+	}
+}
+
+// unreachableIP is an address of no machine, at which the server of the tests refuses connections. It was an address of the machine on
+// which was recorded.
+const unreachableIP = "192.0.2.2"
+
+// proxied plays requests that a server passes on, as far as nobody answers them.
+func proxied(p *play) {
+	const nodes, services = "/api/v1/nodes", "/api/v1/namespaces/NAMESPACE/services"
+	get := func(paths ...string) {
+		for _, path := range paths {
+			p.do("GET "+strings.NewReplacer(pods, "pods", services, "services", nodes, "nodes").Replace(path), http.MethodGet, path, "")
+		}
+	}
+	p.must(http.MethodPost, nodes, "{apiVersion: v1, kind: Node, metadata: {name: n-RUNID}}")
+	p.cleanup = append(p.cleanup, nodes+"/n-RUNID")
+	get(nodes+"/x/proxy", nodes+"/x/proxy/metrics", nodes+"/http:x:80/proxy/", nodes+"/a:b:c:d/proxy/x", nodes+"/n-RUNID/proxy/metrics")
+	p.must(http.MethodPatch, nodes+"/n-RUNID/status", `{"status":{"addresses":[{"type":"InternalIP","address":"127.0.0.1"}]}}`, "Content-Type: "+merge)
+	get(nodes + "/n-RUNID/proxy/metrics")
+	p.must(http.MethodPatch, nodes+"/n-RUNID/status", `{"status":{"addresses":[{"type":"InternalIP","address":"`+unreachableIP+`"}]}}`, "Content-Type: "+merge)
+	get(nodes+"/n-RUNID/proxy/metrics", nodes+"/n-RUNID:1/proxy/metrics", nodes+"/https:n-RUNID:10250/proxy/")
+	p.must(http.MethodPatch, nodes+"/n-RUNID/status", `{"status":{"daemonEndpoints":{"kubeletEndpoint":{"Port":1}}}}`, "Content-Type: "+merge)
+	get(nodes + "/n-RUNID/proxy/metrics")
+
+	p.must(http.MethodPost, pods, "{apiVersion: v1, kind: Pod, metadata: {name: p}, spec: {containers: [{name: a, image: i}, {name: b, image: i, ports: [{containerPort: 1}]}]}}")
+	get(pods+"/absent/proxy", pods+"/absent/proxy/x", pods+"/p/proxy", pods+"/http:p:80/proxy/x", pods+"/ftp:p:80/proxy/x", pods+"/p/log/x", pods+"/p/proxy/x/y/")
+	p.must(http.MethodPatch, pods+"/p/status", `{"status":{"podIP":"`+unreachableIP+`","podIPs":[{"ip":"`+unreachableIP+`"}]}}`, "Content-Type: "+merge)
+	get(pods+"/p/proxy", pods+"/p:2/proxy/x", pods+"/https:p:2/proxy/x?a=b")
+	for _, method := range []string{http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete, http.MethodOptions} {
+		p.do(method+" pod", method, pods+"/p/proxy/x", "{}", "Content-Type: "+merge)
+	}
+	p.do("as yaml", http.MethodGet, pods+"/p/proxy/x", "", "Accept: "+yamlType)
+
+	p.must(http.MethodPost, services, "{apiVersion: v1, kind: Service, metadata: {name: s}, spec: {clusterIP: None, ports: [{name: p, port: 80}, {name: q, port: 81}]}}")
+	get(services+"/absent/proxy", services+"/absent:80/proxy/", services+"/s/proxy", services+"/s:80/proxy/x", services+"/s:82/proxy/x", services+"/a:b:c:d/proxy/")
+	p.must(http.MethodPost, "/api/v1/namespaces/NAMESPACE/endpoints", "{apiVersion: v1, kind: Endpoints, metadata: {name: s}}")
+	get(services+"/s/proxy", services+"/http:s:80/proxy/x")
+	p.must(http.MethodPut, "/api/v1/namespaces/NAMESPACE/endpoints/s", `{apiVersion: v1, kind: Endpoints, metadata: {name: s}, subsets: [{addresses: [{ip: 192.0.2.3}, {ip: 192.0.2.2, targetRef: {kind: Pod, namespace: NAMESPACE, name: p}}], ports: [{name: p, port: 1}]}]}`)
+	get(services+"/s/proxy/x", services+"/s:p/proxy/x", services+"/s:80/proxy/x", services+"/s:q/proxy/x", services+"/http:s:81/proxy/x")
+
+	p.must(http.MethodPost, pods, "{apiVersion: v1, kind: Pod, metadata: {name: r}, spec: {nodeName: n-RUNID, containers: [{name: a, image: i}]}}")
+	get(pods+"/r/log", pods+"/r/log?tailLines=3&timestamps=true", pods+"/r/exec?command=ls", pods+"/r/attach", pods+"/r/portforward", pods+"/r/exec/x")
+	p.do("upgrade", http.MethodPost, pods+"/r/exec?command=ls&stdout=true", "", "Connection: Upgrade", "Upgrade: SPDY/3.1")
+	for _, name := range []string{"p", "r"} {
+		p.must(http.MethodDelete, pods+"/"+name+"?gracePeriodSeconds=0", "")
+	}
+}
+
+// discovered plays the documents of discovery, as far as no definition changes them.
+func discovered(p *play) {
+	for _, path := range []string{
+		"/api/v1", "/apis/apps", "/apis/apps/v1", "/apis/authentication.k8s.io/v1", "/apis/authorization.k8s.io/v1", "/apis/policy/v1", "/apis/batch/v1",
+	} {
+		p.do("GET "+path, http.MethodGet, path, "")
+	}
+	p.do("aggregated", http.MethodGet, "/api", "", "Accept: application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList")
+}
+
+// started plays reads of the objects that a server makes when it starts.
+func started(p *play) {
+	p.norm.Replace(regexp.MustCompile(`apiserver-[a-z2-7]{26}(_[0-9a-f-]{36})?`), "{server}$1")
+	p.norm.Replace(regexp.MustCompile(`_[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$`), "_{instance}")
+	p.norm.Replace(regexp.MustCompile(`(?s)^-----BEGIN CERTIFICATE-----.*-----END CERTIFICATE-----\n$`), "{certificate}")
+	p.norm.Replace(regexp.MustCompile(`^\d{4}-\d{2}-\d{2}$`), "{day}")
+	for _, path := range []string{
+		"/apis/scheduling.k8s.io/v1/priorityclasses/system-cluster-critical", "/apis/scheduling.k8s.io/v1/priorityclasses/system-node-critical",
+		"/apis/flowcontrol.apiserver.k8s.io/v1/flowschemas", "/apis/flowcontrol.apiserver.k8s.io/v1/prioritylevelconfigurations",
+		"/api/v1/namespaces/kube-system/configmaps/extension-apiserver-authentication",
+		"/api/v1/namespaces/kube-system/configmaps/kube-apiserver-legacy-service-account-token-tracking",
+		"/apis/coordination.k8s.io/v1/namespaces/kube-system/leases?labelSelector=apiserver.kubernetes.io%2Fidentity%3Dkube-apiserver",
+		"/api/v1/namespaces/default/endpoints/kubernetes", "/apis/discovery.k8s.io/v1/namespaces/default/endpointslices/kubernetes",
+	} {
+		p.do("GET "+path, http.MethodGet, path, "")
+	}
+}
