@@ -154,7 +154,7 @@ func (c *Collection[T]) check(req registry.Request, options string) error {
 // wholeObjects returns the error of a method that the collection of a status does not have.
 func (c *Collection[T]) wholeObjects(method string) error {
 	if c.status {
-		return fmt.Errorf("store: %s: got the collection of a status, want that of whole objects", method)
+		return fmt.Errorf("store: %s: got the collection of a status, want the collection of whole objects", method)
 	}
 	return nil
 }

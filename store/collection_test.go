@@ -95,7 +95,7 @@ func TestStoreHasAResourceVersionAndAClock(t *testing.T) {
 func TestShardSelectorSelects(t *testing.T) {
 	leases := lease.In(newStore(t))
 	createAll(t, leases, "kube-system/a", "default/a")
-	// The hash of "default" is 0xebada5168620c5fe, and that of "kube-system" 0xdf65c7bc1d82b35e.
+	// The hash of "default" is 0xebada5168620c5fe, and the hash of "kube-system" is 0xdf65c7bc1d82b35e.
 	const shard = "shardRange(object.metadata.namespace, '0xe000000000000000', '0x10000000000000000')"
 	assert.Equal(t, []string{"default/a"}, paths(mustList(t, leases, store.ListOptions{ShardSelector: shard}).Items))
 	for ev, err := range leases.Watch(t.Context(), store.WatchOptions{ShardSelector: shard, ResourceVersion: "1000"}) {

@@ -84,7 +84,7 @@ func TestCollectionOfAStatusNeitherCreatesNorDeletes(t *testing.T) {
 	_, err := engines.Create(t.Context(), newEngine("ns/a", 1, 0), store.CreateOptions{})
 	require.NoError(t, err)
 	status := engines.Status()
-	const want = ": got the collection of a status, want that of whole objects"
+	const want = ": got the collection of a status, want the collection of whole objects"
 	_, err = status.Create(t.Context(), newEngine("ns/b", 1, 0), store.CreateOptions{})
 	require.EqualError(t, err, "store: Create"+want)
 	_, err = status.Delete(t.Context(), "ns", "a", store.DeleteOptions{})
@@ -94,7 +94,7 @@ func TestCollectionOfAStatusNeitherCreatesNorDeletes(t *testing.T) {
 	assert.Equal(t, "1001", st.ResourceVersion())
 
 	e, err := status.Get(t.Context(), "ns", "a")
-	require.NoError(t, err, "reads are those of whole objects")
+	require.NoError(t, err, "reads return whole objects")
 	assert.Equal(t, shown{1, 0, 1, "1001"}, e.shown())
 	list, err := status.List(t.Context(), store.ListOptions{})
 	require.NoError(t, err)

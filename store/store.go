@@ -114,7 +114,7 @@ type Change struct {
 	Type watch.EventType
 	// Time is when the change took place by the store's clock. It is zero unless Options.HistoryAge is set.
 	Time time.Time
-	// Namespace, Name and ResourceVersion are those of Object.
+	// Namespace, Name and ResourceVersion are taken from Object's metadata.
 	Namespace, Name string
 	ResourceVersion uint64
 	// Object is a copy of the state after the change, or of the last state of a deleted object: a *T of the kind.

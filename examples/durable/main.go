@@ -63,7 +63,7 @@ func (c *config) register(f *flag.FlagSet) {
 	f.BoolVar(&c.makeToken, "make-token", false, "with -data-dir: let in only the bearer of a token, which is made at the first start")
 	f.StringVar(&c.endpoints, "etcd-endpoints", "", "keep all in the etcd at these `URLs`, separated by commas")
 	f.StringVar(&c.caFile, "etcd-cafile", "", "`file` with the CA of etcd")
-	f.StringVar(&c.certFile, "etcd-certfile", "", "`file` with the certificate that this server shows to etcd; with -data-dir that of the member")
+	f.StringVar(&c.certFile, "etcd-certfile", "", "`file` with the certificate that this server shows to etcd; with -data-dir the certificate of the member")
 	f.StringVar(&c.keyFile, "etcd-keyfile", "", "`file` with the key of -etcd-certfile")
 	f.StringVar(&c.prefix, "etcd-prefix", etcd.DefaultPrefix, "`prefix` of all keys in etcd")
 	f.DurationVar(&c.compaction, "etcd-compaction-interval", 5*time.Minute, "drop history older than this `time`; 0: never, because somebody else does")

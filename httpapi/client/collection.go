@@ -236,7 +236,7 @@ func checkSegment(name string) error {
 func errNoNamespace() error { return meta.NewBadRequest("namespace: got none, want one") }
 
 func errOfStatus(verb string) error {
-	return errors.New("client: " + verb + ": got the collection of a status, want that of whole objects")
+	return errors.New("client: " + verb + ": got the collection of a status, want the collection of whole objects")
 }
 
 // subresource is the end of the path of a write.

@@ -44,7 +44,7 @@ func (k *Kind) Origin() *Kind {
 	return k
 }
 
-// OwnVersion returns the index of the version that the Go API and clients see: the one of an alias, else the stored one.
+// OwnVersion returns the index of the version that the Go API and clients see: the version of an alias, else the stored version.
 func (k *Kind) OwnVersion() int { return k.own }
 
 // Given returns an object of a caller, a pointer to a struct, as the packages of this module take it. It panics unless the object has

@@ -45,7 +45,7 @@ type Kind struct {
 
 	aliases []*Kind
 	origin  *Kind // of an alias, or nil
-	own     int   // the version that the Go API and clients see: 0, or the one of an alias
+	own     int   // the version that the Go API and clients see: 0, or the version of an alias
 }
 
 type version struct {

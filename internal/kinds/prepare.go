@@ -18,7 +18,7 @@ import (
 const memberStatus = "status"
 
 // PrepareNew empties the status if it is a subresource, sets generation 1 on kinds that have generations, and the
-// fields that the kind sets. ctx is the one of the write.
+// fields that the kind sets. ctx is the context of the write.
 func (k *Kind) PrepareNew(ctx context.Context, o Object) {
 	if k.info.Status && !k.of.Strategy.Create.KeepStatus {
 		k.Type().CopyMember(o, nil, memberStatus)

@@ -74,7 +74,7 @@ func (s *Scheme) DecodeBody(ctx context.Context, t Target, data []byte, f Format
 	return t.FromWire(ctx, d.object)
 }
 
-// accepts reports whether a body may have a type besides the one of its path.
+// accepts reports whether a body may have a type other than the type of its path.
 func (k *Kind) accepts(t meta.TypeMeta) bool {
 	if len(k.of.Resource.BodyVersions) == 0 || t.Kind != k.info.Kind {
 		return false
@@ -180,7 +180,7 @@ func (d *decoded) recognize(data []byte, f Format) (raw []byte, err error) {
 	return envelope.Raw, nil
 }
 
-// complete fills in the missing parts of the type of the body data from those of want. In
+// complete fills in the missing parts of the type of the body data from want. In
 // JSON a group without a version is completed only if it is the group of want.
 func (d *decoded) complete(want meta.TypeMeta, data []byte, f Format) error {
 	if d.named == want {

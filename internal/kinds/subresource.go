@@ -149,7 +149,7 @@ func (s *Subresource) BodyOf(parent Object) (Object, error) {
 	return body, err
 }
 
-// WriteBody changes a copy of the state as a body asks. The managers of the body become the ones of its member, in an
+// WriteBody changes a copy of the state as a body asks. The managers of the body become the managers of its member, in an
 // apiVersion of the parent.
 func (s *Subresource) WriteBody(parent, body Object, apiVersion string) error {
 	if err := s.Write(parent, body); err != nil {

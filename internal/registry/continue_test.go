@@ -139,7 +139,7 @@ func TestExpiredTokenCarriesOneThatGoesOn(t *testing.T) {
 	assert.Equal(t, `{"v":"meta.k8s.io/v1","rv":-1,"start":"ns/l00001\u0000"}`, string(token), "the key has no slash before it")
 	items, m := mustList(t, leases, opts)
 	assert.Equal(t, []string{"ns/l00003", "other/l00000"}, paths(items))
-	assert.Equal(t, rv(st.ResourceVersion()), m.ResourceVersion, "from here on the list is that of now")
+	assert.Equal(t, rv(st.ResourceVersion()), m.ResourceVersion, "from here on the list shows the current state")
 	createAll(t, leases, "other/after")
 	opts.Continue = m.Continue
 	_, next := mustList(t, leases, opts)

@@ -59,7 +59,7 @@ func Open(o Options, b backend.Backend, all ...*kinds.Kind) (*Store, error) {
 		set       bool
 	}{
 		{"FirstResourceVersion", "the backend gives the versions", o.FirstResourceVersion != 0},
-		{"Seed", "uids would repeat those of other stores on the same backend", o.Seed != 0},
+		{"Seed", "uids would repeat the uids of other stores on the same backend", o.Seed != 0},
 		{"Quota", "the backend has its own", o.Quota != 0},
 		{"Clock", "a clock that is moved by hand does not move the backend", manual},
 	} {

@@ -883,10 +883,10 @@ func TestWhatAStoreOnABackendRefuses(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e := engine.New(1000)
 		for want, o := range map[string]registry.Options{
-			"store: FirstResourceVersion: must not be set for a store on a backend: the backend gives the versions":              {FirstResourceVersion: 5},
-			"store: Seed: must not be set for a store on a backend: uids would repeat those of other stores on the same backend": {Seed: 5},
-			"store: Quota: must not be set for a store on a backend: the backend has its own":                                    {Quota: 5},
-			"store: Clock: must not be set for a store on a backend: a clock that is moved by hand does not move the backend":    {Clock: clock.NewManual(epoch)},
+			"store: FirstResourceVersion: must not be set for a store on a backend: the backend gives the versions":                 {FirstResourceVersion: 5},
+			"store: Seed: must not be set for a store on a backend: uids would repeat the uids of other stores on the same backend": {Seed: 5},
+			"store: Quota: must not be set for a store on a backend: the backend has its own":                                       {Quota: 5},
+			"store: Clock: must not be set for a store on a backend: a clock that is moved by hand does not move the backend":       {Clock: clock.NewManual(epoch)},
 		} {
 			_, err := registry.Open(o, e, kinds.Of(lease.Kind()))
 			assert.EqualError(t, err, want)

@@ -181,7 +181,7 @@ func TestForkKeepsTheClockAndTheLimitsOfHistory(t *testing.T) {
 	fork := newFork(t, parent)
 	assert.Equal(t, now, fork.Now())
 	_, complete := leaseResource(fork).History()
-	assert.True(t, complete, "the history of the fork begins with that of its parent")
+	assert.True(t, complete, "the history of the fork begins with the history of its parent")
 	at := func(st *registry.Store, version string) error {
 		_, _, err := leasesIn(st).List(t.Context(), registry.ListOptions{ResourceVersion: version, ResourceVersionMatch: registry.MatchExact})
 		return err

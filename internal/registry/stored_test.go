@@ -51,7 +51,7 @@ func TestValuesAreThoseOfARealServer(t *testing.T) {
 		assert.Equal(t, created, stored)
 
 		mustModify(t, leasesIn(st), "ns/a", func(l *lease.Lease) { l.Spec.HolderIdentity = new("you") })
-		assert.NotContains(t, string(e.Value("leases/ns/a")), "1001", "nor is it in that of an update")
+		assert.NotContains(t, string(e.Value("leases/ns/a")), "1001", "nor is it in the bytes of an update")
 
 		_, err = in(st, endpoints.Kind()).Create(t.Context(), newEndpoints("ns/e"), store.CreateOptions{})
 		require.NoError(t, err)

@@ -151,7 +151,7 @@ func duplicateCases() []duplicateCase {
 		{"a key twice", "a: 1\nb:\n  name: x\n  uid: y\n  name: z\n", `{"a":1,"b":{"name":"z","uid":true}}`, "yaml: unmarshal errors:\n  line 5: key \"name\" already set in map"},
 		{"several keys", "a: 1\na: 2\nb: {c: 1, c: 2}\na: 3\n", `{"a":3,"b":{"c":2}}`, "yaml: unmarshal errors:\n  line 2: key \"a\" already set in map\n  line 3: key \"c\" already set in map\n  line 4: key \"a\" already set in map"},
 		{"on one line", "{a: 1, a: 2}", `{"a":2}`, "yaml: unmarshal errors:\n  line 1: key \"a\" already set in map"},
-		{"the line is that of the value", "a: 1\na:\n\n  - b\n", `{"a":["b"]}`, "yaml: unmarshal errors:\n  line 4: key \"a\" already set in map"},
+		{"the line is the line of the value", "a: 1\na:\n\n  - b\n", `{"a":["b"]}`, "yaml: unmarshal errors:\n  line 4: key \"a\" already set in map"},
 		{"keys that are not text", "1: a\n0x1: b\ny: c\ntrue: d\n1.5: e\n1.50: f\n", `{"1":"b","1.5":"f","true":"d"}`, "yaml: unmarshal errors:\n  line 2: key 1 already set in map\n  line 4: key true already set in map\n  line 6: key 1.5 already set in map"},
 		{"keys with quotes", "\"a\\nb\": 1\n\"a\\nb\": 2\n", `{"a\nb":2}`, "yaml: unmarshal errors:\n  line 2: key \"a\\nb\" already set in map"},
 		{"upstream takes overridden merges for duplicates", "a: &a {x: 1}\nb:\n  <<: *a\n  x: 2\n", `{"a":{"x":1},"b":{"x":2}}`, "yaml: unmarshal errors:\n  line 4: key \"x\" already set in map"},

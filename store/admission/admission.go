@@ -1,5 +1,5 @@
-// Package admission decides about writes: the door for what a kube-apiserver does in its admission plugins (Kubernetes documentation,
-// "Admission Control"). A server asks the Interface of its httpapi.Options.
+// Package admission is the interface by which a program decides about writes, as the admission plugins of a kube-apiserver do (Kubernetes
+// documentation, "Admission Control"). A server calls the Interface in httpapi.Options.Admission.
 package admission
 
 import (
@@ -9,12 +9,13 @@ import (
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
-// Interface decides about writes that are authorized and can be read. Its methods are called without a lock, from any goroutine, again for
-// each attempt of a write, and may read and write the store. An error of the API, such as *meta.StatusError, is answered as it is.
+// Interface decides about writes that are authorized and whose bodies could be decoded. Its methods are called without a lock and from any
+// goroutine, once for each attempt of a write: a write that meets a conflict calls them again. They may read and write the store. An error
+// that has a Status, such as *meta.StatusError, is answered unchanged.
 type Interface interface {
 	// Admit may change a.Object, or refuse the write by an error. It is called before the object is validated.
 	Admit(ctx context.Context, a *Attributes) error
-	// Validate may refuse the write by an error. It is called after the object was validated, and changes nothing.
+	// Validate may refuse the write by an error. It is called after the object was validated, and must not change a.
 	Validate(ctx context.Context, a *Attributes) error
 }
 
@@ -34,16 +35,17 @@ type Attributes struct {
 	// Resource is the kind of the collection, and ResourceVersion the index of the request's API version.
 	Resource        kind.Kind
 	ResourceVersion int
-	// Subresource is the subresource of the path, or "". Kind is the kind of Object and Old, and Version the index of the
-	// request's API version in it: Resource and ResourceVersion, but for a subresource with bodies of a kind of its own.
+	// Subresource is the subresource of the path, or "". Kind is the kind of Object and Old, and Version the index of the request's API
+	// version in it. They equal Resource and ResourceVersion unless the bodies of the subresource have a kind of their own, as Scale.
 	Subresource string
 	Kind        kind.Kind
 	Version     int
-	// Name is "" for a create with a generateName, before the name is made, and for the deletion of a collection.
+	// Namespace is "" for a cluster-scoped object, except that a Namespace is in itself, as upstream has it. Name is "" if the server has
+	// yet to make it from a generateName, and for the deletion of a collection.
 	Namespace, Name string
 	// Object is the new object in the stored form, nil for a deletion. Old is the state before, nil for a create.
 	Object, Old meta.Object
-	// Options are the meta.WriteOptions or meta.DeleteOptions of the request.
+	// Options are the meta.WriteOptions or meta.DeleteOptions of the request. DryRun reports whether nothing will be stored.
 	Options any
 	DryRun  bool
 	// Warn adds a warning to the answer. It is not nil.
@@ -55,9 +57,9 @@ type Attributes struct {
 
 type belowKey struct{}
 
-// Below returns a context for writes below admission, which a real server makes in its storage, such as the deletion of the objects of a
-// CustomResourceDefinition: no Interface is asked.
+// Below returns a context for writes that call no Interface. A real server makes such writes in its storage, below admission, such as the
+// deletion of the objects of a CustomResourceDefinition.
 func Below(ctx context.Context) context.Context { return context.WithValue(ctx, belowKey{}, true) }
 
-// IsBelow reports whether a context is for writes below admission.
+// IsBelow reports whether ctx comes from Below.
 func IsBelow(ctx context.Context) bool { return ctx.Value(belowKey{}) != nil }

@@ -32,25 +32,25 @@ import (
 // A call whose context ends must return soon, with an error for which errors.Is finds the error of the context. Other
 // errors go to the client as they are.
 type Backend interface {
-	// Commit makes one change if the key is in the state that the write expects. An error leaves the outcome open: the
-	// store does not repeat the write.
+	// Commit makes one change if the key is in the state that the write expects. Otherwise it returns the state, and no error. After an
+	// error nobody knows whether the change was made: the store does not repeat the write.
 	Commit(ctx context.Context, w Write) (Committed, error)
-	// Get returns the present state of a key. Version is 0 for a key that is absent.
+	// Get returns the present state of a key. Stored.Version is 0 for a key that is absent.
 	Get(ctx context.Context, key string) (Stored, error)
 	// List returns the present state of all keys below a prefix that ends in a slash, and the version of that state.
 	List(ctx context.Context, prefix string) ([]Stored, uint64, error)
-	// Version returns the present version. Many reads call it at the same time. They may share one answer, if it was asked
-	// for after all of them came.
+	// Version returns the present version. Many reads call it at the same time. Calls may share one answer, if all of them
+	// began before the request for it was sent.
 	Version(ctx context.Context) (uint64, error)
-	// Progress asks for a call of Follower.Reached. The store repeats the request while a read waits. It must not block. A
-	// Backend need do nothing if each version has a change that Follow reports.
+	// Progress asks the Backend to call Follower.Reached soon. It must not block. The store calls it again while a read waits. It may do
+	// nothing if Follow reports a change for each version.
 	Progress()
-	// Follow calls f with all state and then with each change, whoever made it, in the order of the versions. If the Backend
+	// Follow calls f with the whole state and then with each change, whoever made it, in the order of the versions. If the Backend
 	// still has the state of up to history versions ago, Follow begins with that state, so that watches can start in the past.
 	//
-	// A store calls Follow once, when it opens. Follow returns when ctx ends or f returns an error. If it lost its
-	// connection, it connects again by itself. An error that it returns ends the store: all requests fail with it. The
-	// store waits in Close until Follow returns, which must end all that the Backend has started for the store.
+	// A store calls Follow once, when it opens. Follow returns when ctx ends or f returns an error. If it loses its
+	// connection, it connects again by itself. An error that it returns ends the store: all requests fail with that error.
+	// Close of the store waits until Follow returns. By then all that the Backend has started for the store must have ended.
 	Follow(ctx context.Context, history int, f Follower) error
 }
 
@@ -77,14 +77,15 @@ type Stored struct {
 
 // Follower receives the state and the changes of a Backend. Follow must call its methods one after the other.
 type Follower interface {
-	// Load replaces all that the follower has by the state at version. Follow must call it first. A second call says that
+	// Load replaces the state of the follower by the state at version. Follow must call it first. A later call means that
 	// changes were lost in between: all watches end with 410.
 	Load(all iter.Seq[Stored], version uint64) error
 	// Changed reports all changes of one version. Versions rise, with gaps.
 	Changed(version uint64, changes []Stored) error
 	// Reached reports that no change up to version is still to come.
 	Reached(version uint64)
-	// Contact reports whether changes arrive as they happen, whenever that changes. Watches over HTTP end after 30 seconds
-	// without contact. A Backend that cannot lose contact need not call it.
+	// Contact tells the follower whether changes arrive as they happen. Follow calls it with true when they begin to arrive, and then
+	// whenever that changes; false before the first true has no effect. Watches over HTTP end after 30 seconds without contact. A
+	// Backend that cannot lose contact need not call it.
 	Contact(ok bool)
 }

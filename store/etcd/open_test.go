@@ -168,5 +168,5 @@ func TestCloseEndsEveryGoroutine(t *testing.T) {
 		require.NoError(t, opens(t, clientv3.Config{Endpoints: []string{sharedURL}}, prefixOf(t), Options{}))
 	}
 	assert.Eventually(t, func() bool { return runtime.NumGoroutine() <= before+2 }, time.Minute, 10*time.Millisecond,
-		"those of the server end a little later")
+		"the goroutines of the server end a little later")
 }

@@ -68,11 +68,11 @@ func TestErrorsJoinTheirTexts(t *testing.T) {
 		errs field.Errors
 		want string
 	}{
-		"one has no brackets":            {field.Errors{a}, "a: Required value"},
-		"several have":                   {field.Errors{a, b}, "[a: Required value, b: Forbidden: no]"},
-		"equal texts are told once":      {field.Errors{a, b, field.Required("a", ""), b}, "[a: Required value, b: Forbidden: no]"},
-		"two equal ones are one":         {field.Errors{a, a}, "a: Required value"},
-		"the order is that of the check": {field.Errors{b, a}, "[b: Forbidden: no, a: Required value]"},
+		"one has no brackets":                {field.Errors{a}, "a: Required value"},
+		"several have":                       {field.Errors{a, b}, "[a: Required value, b: Forbidden: no]"},
+		"equal texts are told once":          {field.Errors{a, b, field.Required("a", ""), b}, "[a: Required value, b: Forbidden: no]"},
+		"two equal ones are one":             {field.Errors{a, a}, "a: Required value"},
+		"errors keep the order of the check": {field.Errors{b, a}, "[b: Forbidden: no, a: Required value]"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			assert.EqualError(t, row.errs, row.want)

@@ -34,8 +34,8 @@ import "github.com/kubecoord/kubecoord/store/meta"
 type Descriptor[P any] struct {
 	// Resource is how the API names and serves the kind.
 	Resource Resource
-	// Versions are the versions, the preferred one first. The first one is also the storage version, as in discovery, so it has no Form.
-	// Its rules apply to writes through the Go API.
+	// Versions are the versions, the preferred one first. The first one is also the storage version, so it has no Form. Writes through the
+	// Go API are in this version, and its rules apply to them.
 	Versions []Version[P]
 	// Strategy has the rules of writes.
 	Strategy Strategy[P]
@@ -44,15 +44,17 @@ type Descriptor[P any] struct {
 	// SelectableFields are the fields that a fieldSelector may name besides metadata.name and, unless the kind is cluster-scoped,
 	// metadata.namespace.
 	SelectableFields []SelectableField[P]
-	// Subresources are the subresources besides the status. One with the name "status" replaces the one that Resource.Status makes.
+	// Subresources are the subresources besides the status. A Subresource with the name "status" replaces the subresource that
+	// Resource.Status makes.
 	Subresources []Subresource[P]
-	// Aliases are other groups that the same objects are read and written in.
+	// Aliases are other groups in which the same objects are read and written.
 	Aliases []Alias[P]
 	// Defines returns the kind that an object defines, as a CustomResourceDefinition does, or an error that says why it defines none.
-	// Objects with equal specs must give the same kind, and no object more than one: a fixture, the forks of an API and a server that
-	// starts again ask for it. Nil: the objects define no kinds.
+	// It must return the same Kind for objects with equal specs, however often it is called: loading a fixture, a fork and a restart call
+	// it again. Nil: the objects define no kinds.
 	Defines func(obj P) (Kind, error)
-	// New returns an empty object in the stored form, for a P that is an interface. Nil: an object of P, or of the Type of the first version.
+	// New returns an empty object in the stored form. It is needed if P is an interface and the first version has no Type. Nil: the object
+	// is of that Type, or of the type P.
 	New func() meta.Object
 }
 
@@ -84,22 +86,24 @@ type Resource struct {
 	// StoragePrefix is the path before namespace and name in the storage, which a few errors show. Default: group and plural, as for
 	// custom resources.
 	StoragePrefix string
-	// ErrorKind is the kind in errors about invalid objects, if the storage of another kind writes them.
+	// ErrorKind is the kind that errors about invalid objects name, for a kind that upstream writes through the storage of another kind.
+	// Default: Group and Kind.
 	ErrorKind meta.GroupKind
 	// BodyVersions are further versions of the group, of the same form, that a body may name, such as v1beta1 for an Eviction of
 	// policy/v1 (upstream: rest.GroupVersionAcceptor).
 	BodyVersions []string
-	// FieldRefusal is the message that refuses other fields in a fieldSelector, a format with one string. Default: as upstream.
+	// FieldRefusal is the message for a fieldSelector with a field that is not selectable, a format for fmt.Sprintf with the field as its
+	// one argument. Default: the message of upstream for such a kind.
 	FieldRefusal string
 }
 
-// Alias is another group that the objects of a kind are served in, under the same names, as events.k8s.io has the events of
-// the core group. Both groups have one collection: one resourceVersion, one history, and watches in both. Upstream registers
+// Alias is another group in which the objects of a kind are served, under the same names, as events.k8s.io has the events of
+// the core group. Both groups share one collection: one resourceVersion, one history, and watches in both. Upstream registers
 // such objects in two groups that share a storage (controlplane/apiserver, AddCohabitatingResources).
 type Alias[P any] struct {
 	Group string
-	// Version converts between the stored form of the kind and the form of the group. Its other functions, and the Values of
-	// SelectableFields, get stored objects.
+	// Version is the version of the group. It converts between the stored form of the kind and the form of the group. Its other
+	// functions, and the Values of SelectableFields, get stored objects.
 	Version Version[P]
 	// ValidateName and SelectableFields are as in Strategy and Descriptor.
 	ValidateName     func(name string, prefix bool) []string
@@ -108,6 +112,6 @@ type Alias[P any] struct {
 
 // SelectableField is a field that a fieldSelector may name.
 type SelectableField[P any] struct {
-	Path  string // such as "spec.leaseName"
-	Value func(obj P) string
+	Path  string             // such as "spec.leaseName"
+	Value func(obj P) string // returns the value that the selector compares
 }

@@ -8,10 +8,11 @@
 // A [Descriptor] has five parts, of which a simple kind needs the first two:
 //
 //   - [Resource]: the names, and what is served;
-//   - [Version]: the forms of the objects, and the conversion between them;
+//   - [Version]: the API versions, the form that objects have in each, and the conversion between the forms;
 //   - [Strategy]: the rules of creates, updates and deletions, and of validation;
 //   - [Table]: the columns of kubectl get;
 //   - [Subresource]: the paths below an object.
 //
-// A kind that was made is a [Kind]. Leases, the kinds of store/kube and a user's own are described in the same way.
+// A [Kind] is a description that package store has checked. Leases, the kinds of store/kube and a user's own kinds are described in the
+// same way.
 package kind

@@ -7,52 +7,55 @@ import (
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
-// Kind is a kind that was checked, with its types compiled, as store.NewKind and store.Compile return it. It never changes, may be used
+// Kind is a checked description of a kind, with its types compiled. store.NewKind and store.Compile return one. It never changes, may be used
 // from any goroutine, and any number of stores and servers may share it. Other packages may embed a Kind; they cannot implement one.
 type Kind interface {
-	// Untyped returns the kind itself, without the types that embed it. Two Kinds are the same if the results are equal.
+	// Untyped returns the Kind that a type such as store.Kind embeds. Two Kinds are the same if their Untyped results are equal.
 	Untyped() Kind
 	// Info returns the description of the kind, which must not be changed.
 	Info() *Info
 	// GroupResource returns the group and the plural of the kind.
 	GroupResource() meta.GroupResource
-	// Groups returns the kind in each group that its objects are served in: first the group that errors about them name, then the
-	// Aliases of the Descriptor.
+	// Groups returns the kind as it is in each group that serves its objects: first in the group that errors about them name, then
+	// in the Aliases of the Descriptor.
 	Groups() []Kind
 	// DefinesKinds reports whether the objects of the kind define kinds.
 	DefinesKinds() bool
 	// OwnVersion returns the index of the version that a Collection reads and writes.
 	OwnVersion() int
-	// New returns an empty object in the shape of a version.
+	// New returns an empty object in the form of a version. Here and below, version is an index into Info().Versions.
 	New(version int) meta.Object
-	// TypeMeta returns the kind and apiVersion of a version, by its index in Info.
+	// TypeMeta returns the kind and apiVersion of a version.
 	TypeMeta(version int) meta.TypeMeta
 	// InternalType returns the Go type that a real server converts the body of a version to, as its errors quote it.
 	InternalType(version int) string
 
-	// FieldValue returns the value of a selectable field of a stored object, "" for others.
+	// FieldValue returns the value of a selectable field of a stored object, or "" if path is not a selectable field.
 	FieldValue(obj meta.Object, path string) string
-	// Wire returns a copy of a stored object in the shape of a version, with kind and apiVersion. It fails if the conversion fails.
+	// Wire returns a copy of a stored object in the form of a version, with kind and apiVersion. The error is the error of the
+	// conversion.
 	Wire(ctx context.Context, obj meta.Object, version int) (meta.Object, error)
-	// Received returns an object in the shape of a version as the steps of a write get it: with defaults, and in the stored form unless
-	// the kind KeepsVersion. It takes ownership of the object.
+	// Received prepares an object in the form of a version, such as a decoded body, for a write: it sets defaults, and converts the
+	// object to the stored form unless Strategy.KeepsVersion is set. The caller must not use obj again. The error is the error of the
+	// conversion.
 	Received(ctx context.Context, obj meta.Object, version int) (meta.Object, error)
-	// Object returns a copy of a value of the Go type of a version as an object. It panics for another type.
+	// Object returns a copy of value as an object. value is a pointer to the Go type of the version; Object panics for any other type.
 	Object(value any, version int) meta.Object
-	// Tree returns an object in the shape of a version as its JSON decodes: objects are map[string]any, lists are []any, whole numbers
+	// Tree returns an object in the form of a version as its JSON decodes: objects are map[string]any, lists are []any, whole numbers
 	// int64 and other numbers float64. The tree may share memory with the object.
 	Tree(obj meta.Object, version int) map[string]any
-	// FromTree returns the object of a tree, without the members that the version does not have. unknown names these, sorted, as strict
-	// validation does.
+	// FromTree returns the object of a tree, without the members that the version does not have. unknown has an error for each of these
+	// members, sorted, with the text of strict validation. err is for a member with a value of the wrong type.
 	FromTree(tree map[string]any, version int) (obj meta.Object, unknown []error, err error)
-	// DefaultTree returns a tree with the defaults of the schema of a version.
+	// DefaultTree returns a copy of a tree with the defaults that the schema of a version has. The error is for a member with a value of
+	// the wrong type.
 	DefaultTree(tree map[string]any, version int) (map[string]any, error)
 }
 
 // Info describes a kind.
 type Info struct {
 	Group, Kind, Plural, Singular string
-	// StoragePrefix is the path before namespace and name in the storage.
+	// StoragePrefix is the path before namespace and name in the storage; see Resource.
 	StoragePrefix          string
 	ShortNames, Categories []string
 	// Verbs are the served verbs in the words of discovery; nil means all.
@@ -61,27 +64,28 @@ type Info struct {
 	Versions []VersionInfo
 	// SelectableFields are all fields that a fieldSelector may name.
 	SelectableFields []string
-	// FieldRefusal is the format of the message that refuses other fields than SelectableFields, or "" for a list of these.
+	// FieldRefusal is the format of the message for a fieldSelector with a field that is not selectable. If it is "", the message
+	// lists SelectableFields.
 	FieldRefusal string
 	// CreateOnUpdate and UnconditionalUpdate are the members CreateMissing and Unconditional of the UpdateStrategy.
 	CreateOnUpdate, UnconditionalUpdate bool
 	// ReturnsDeleted and OrphansDependents are the members ReturnsObject and OrphansDependents of the DeleteStrategy.
 	ReturnsDeleted, OrphansDependents bool
-	// ClusterScoped kinds have no namespaces, Status is a subresource of the kind, and Native kinds are built into a real server.
+	// ClusterScoped, Status and Native are the members of Resource with the same names.
 	ClusterScoped, Status, Native bool
-	// Trees are objects with members that no Go type declares. They have their members in the order of their names in JSON, and no
-	// strategic merge patch.
+	// Trees reports that objects have members that no Go type declares, as Unstructured ones have. Their JSON has the members in the
+	// order of their names, and they accept no strategic merge patch.
 	Trees bool
-	// JSONOnly reports that objects have no protobuf form, as custom resources.
+	// JSONOnly reports that objects have no protobuf encoding, as custom resources.
 	JSONOnly bool
 }
 
 // VersionInfo is one version of a kind.
 type VersionInfo struct {
 	Name string
-	// Deprecated is the text of the warning, or "".
+	// Deprecated is the text of the warning on every answer, or "".
 	Deprecated string
-	// Unserved is set for a version that objects are only stored in.
+	// Unserved reports that the version is not served: objects are stored in it, or fields are owned in it.
 	Unserved bool
 }
 
@@ -93,5 +97,6 @@ func (i *Info) Preferred() int {
 	return max(slices.IndexFunc(i.Versions, func(v VersionInfo) bool { return !v.Unserved }), 0)
 }
 
-// Stored reports whether objects are kept. Others, such as a SubjectAccessReview, are answered and forgotten.
+// Stored reports whether objects are kept. An object of a kind that is not stored, such as a SubjectAccessReview, is answered and
+// forgotten.
 func (i *Info) Stored() bool { return i.Serves("watch") }

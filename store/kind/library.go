@@ -8,33 +8,35 @@ import (
 	"github.com/kubecoord/kubecoord/store/schema"
 )
 
-// Library is the Go types of another library, such as k8s.io/api, whose objects are handled as they are, from the body of a request to the
-// watcher. It may be used from any goroutine.
+// Library handles the Go types of another library, such as k8s.io/api. Their objects stay values of these types, from the body of a
+// request to the watcher. A Library may be used from any goroutine.
 type Library struct{ types codec.Library }
 
-// NewLibrary returns a Library. same has for a type of the library the type of this module that has its members and its memory: its metadata
-// has the memory of meta.ObjectMeta, so that an object lends it. custom has the types with JSON methods of their own that need more than
-// these. The maps must not be changed afterwards.
+// NewLibrary returns a Library. same maps types of the library to types of this module with the same members and memory layout, such as
+// metav1.ObjectMeta to meta.ObjectMeta: the store then works on the metadata of an object in place. custom has functions for types whose
+// JSON methods are not enough. The maps must not be changed afterwards.
 func NewLibrary(same map[reflect.Type]reflect.Type, custom map[reflect.Type]*Custom) *Library {
 	return &Library{codec.Library{Same: same, Custom: custom}}
 }
 
-// Type is a Go type of a Library. Its arguments and results are the objects that functions of a [Descriptor] of [meta.Object] get; see
-// [ValueOf].
+// Type is a Go type of a Library; [Library.Compile] returns one. Its methods take and return the objects that the functions of a
+// Descriptor[meta.Object] get; see [ValueOf]. They may be called from any goroutine.
 type Type interface {
 	// New returns an empty object.
 	New() any
 	// Copy returns a deep copy of an object.
 	Copy(obj any) any
-	// CopyMember makes a member of dst a copy of the member of src, or removes it if src is nil.
+	// CopyMember sets a member of dst to a copy of the same member of src. If src is nil, it removes the member. name is the
+	// name of the member in JSON.
 	CopyMember(dst, src any, name string)
-	// EqualMember reports whether a member of two objects is equal.
+	// EqualMember reports whether two objects have the same value in a member. name is its name in JSON.
 	EqualMember(a, b any, name string) bool
 }
 
-// Compile returns the type for a struct of the library that embeds its types with the memory of meta.TypeMeta and meta.ObjectMeta. s says
-// what tags of the library's types do not: which lists and maps are atomic, the keys of lists, and defaults. Types are compiled once. The
-// error names the first field that cannot be handled, or the part of the metadata that has another memory.
+// Compile returns the Type for a struct of the library. The struct embeds the types of the library that have the memory layout of
+// meta.TypeMeta and meta.ObjectMeta. s says what the struct tags do not: which lists and maps are atomic, the keys of lists, and
+// defaults. Each type in a struct is compiled once. The error names the first field that cannot be handled, or the part of the metadata
+// that has another layout.
 func (l *Library) Compile(t reflect.Type, s *schema.Schema) (Type, error) {
 	typ, err := l.types.Compile(t, s)
 	if err != nil {
@@ -43,33 +45,35 @@ func (l *Library) Compile(t reflect.Type, s *schema.Schema) (Type, error) {
 	return typ, nil
 }
 
-// Custom is what a Library says about a type with JSON methods of its own. [NewCustom] makes one.
+// Custom has the functions that a Library uses for a type with JSON methods of its own. [NewCustom] makes one.
 type Custom = codec.Custom
 
-// Shape is what the JSON of a Custom may be.
+// Shape is what the JSON of a type with JSON methods may be.
 type Shape codec.Kind
 
-// The shapes.
+// The values of Shape.
 const (
 	// Scalar is a string, a number or a boolean.
 	Scalar = Shape(codec.Scalar)
-	// Opaque is a value whose members have no owners and no patch reaches.
+	// Opaque is any value, with one owner: its members have no owners of their own.
 	Opaque = Shape(codec.Opaque)
-	// Untyped is any value.
+	// Untyped is any value, in which each member may have an owner of its own.
 	Untyped = Shape(codec.Untyped)
 )
 
-// CustomFuncs are the functions of a Custom. They must not change a value besides the one that they are told to change, and may be
-// called from any goroutine. A nil function stands for what the JSON of the type says.
+// CustomFuncs are the functions of a Custom. Only Settle may change its argument. The functions may be called from any goroutine. A nil
+// Tree or Equal is replaced by what the JSON methods of the type say.
 type CustomFuncs[T any] struct {
+	// Shape is what the JSON of a value may be.
 	Shape Shape
-	// Copy returns a deep copy of a value. Nil means that an assignment is one.
+	// Copy returns a deep copy of a value. Nil: an assignment makes a deep copy.
 	Copy func(v *T) T
 	// Tree returns what the JSON of a value decodes to.
 	Tree func(v *T) any
 	// Equal reports whether two values have the same JSON.
 	Equal func(v, w *T) bool
-	// Settle makes a value ready to be shared: afterwards its methods only read it. Such a type has Copy, too.
+	// Settle makes a value safe to share, for a type whose methods write into the value: afterwards they only read it. Settle requires
+	// Copy. Nil: values are safe to share as they are.
 	Settle func(v *T)
 }
 
@@ -78,14 +82,15 @@ func NewCustom[T any](f CustomFuncs[T]) *Custom {
 	return codec.NewCustom(codec.CustomFuncs[T]{Kind: codec.Kind(f.Shape), Copy: f.Copy, Tree: f.Tree, Equal: f.Equal, Settle: f.Settle})
 }
 
-// ValueOf returns an object as a *T, or nil if it has another Go type. For an object of a Library, T is its type; a stored object must not
-// be changed.
+// ValueOf returns an object as a *T, or nil if it has another Go type. For an object of a Library, T is the type of the library. The
+// result shares memory with the object; do not change the result for a stored object.
 func ValueOf[T any](o meta.Object) *T {
 	t, _ := Value(o).(*T)
 	return t
 }
 
-// Member returns the value of a member of an object of a Library as its JSON decodes, or nil. path has the names of the members that lead to it.
+// Member returns a member of an object of a Library as its JSON decodes, or nil if the object does not have it. path has the names in JSON
+// of the members that lead to it. For other objects it returns nil.
 func Member(o meta.Object, path ...string) any {
 	if b, ok := o.(*codec.Box); ok {
 		return b.Member(path...).Tree()
@@ -93,7 +98,8 @@ func Member(o meta.Object, path ...string) any {
 	return nil
 }
 
-// Value returns an object as a pointer to its Go type: o itself, or the value of a Library behind it. It is nil for nil.
+// Value returns an object as a pointer to its Go type: for an object of a Library a pointer to the library's type, else o itself. Value of
+// nil is nil.
 func Value(o meta.Object) any {
 	if b, ok := o.(*codec.Box); ok {
 		return b.Value()

@@ -26,17 +26,19 @@ type Strategy[P any] struct {
 	Update UpdateStrategy[P]
 	Delete DeleteStrategy[P]
 
-	// Answer completes an object of a kind that is not stored, such as a TokenReview, once it is validated. Nil: it is answered as it is.
+	// Answer fills in the answer of a create of a kind that is not stored, such as a TokenReview, after the object is validated. Nil: the
+	// answer is the object.
 	Answer func(ctx context.Context, obj P) error
 	// Through makes a create of a kind that is not stored a create of a subresource of the object that the body names, as a Binding binds
 	// its Pod. The answer is a Status. Nil: there is no such subresource.
 	Through *Through
 	// Objects returns the objects of a kind that is not stored, in the order of a list. They are made for each read.
 	Objects func() []P
-	// KeepsVersion keeps a written object in the version of its request, which its TypeMeta names, until it is stored, as custom resources
-	// are: the functions of the versions get objects in their own version. Other kinds are converted when a body is read.
+	// KeepsVersion keeps a written object in the version of its request until it is stored, as custom resources are kept. The functions of
+	// a Version then get objects in that version, which their TypeMeta names. Without it, an object is converted when its body is read.
 	KeepsVersion bool
-	// SlowValidation is for a kind whose validation may take long and cannot be cancelled: requests end at their time nevertheless.
+	// SlowValidation runs the validation in a goroutine, for a validation that may take long and cannot be cancelled. The request still
+	// ends when its context ends, and Close waits for the goroutine. A store runs few of them at once.
 	SlowValidation bool
 }
 
@@ -62,8 +64,8 @@ type CreateStrategy[P any] struct {
 type UpdateStrategy[P any] struct {
 	// Prepare copies from old to obj the fields that an update cannot change. It is not called for writes of the status.
 	Prepare func(obj, old P)
-	// Counts reports whether an update counts a generation. Nil: custom resources count updates of more than metadata (and status, if
-	// Resource.Status is set), Native kinds none. A new object has generation 1 if Counts is not nil.
+	// Counts reports whether an update increments metadata.generation. Nil: see Resource.Native. A new object has generation 1 if Counts
+	// is not nil.
 	Counts func(obj, old P) bool
 	// Resets lists members that updates cannot change, so they have no field owners; see the Resets of a Subresource. The status of a
 	// kind with Resource.Status is always among them.
@@ -72,24 +74,24 @@ type UpdateStrategy[P any] struct {
 	CreateMissing bool
 	// Unconditional lets an update leave out the resourceVersion.
 	Unconditional bool
-	// ValidateMetadata applies the rules of a create to the metadata of an update too, after the rules of an update. Endpoints set it.
+	// ValidateMetadata also applies the rules of a create to the metadata of an update, after the rules of an update. Endpoints set it.
 	ValidateMetadata bool
 }
 
 // DeleteStrategy has the rules of deletions.
 type DeleteStrategy[P any] struct {
-	// Prepare, if not nil, changes an object whose deletion begins: the deletionTimestamp is set, and the object stays until its
-	// finalizers are gone. Without it the object has the finalizers that deletion options ask for.
+	// Prepare, if not nil, changes an object when its deletion begins, with the deletionTimestamp set already. The object stays until its
+	// finalizers are gone. The propagationPolicy of that deletion then adds no finalizers.
 	Prepare func(obj P, now time.Time)
-	// Holds reports whether a deleted object stays without finalizers in its metadata, as a Namespace with some in its spec. Such a
-	// kind has Prepare.
+	// Holds reports whether a deleted object stays although its metadata has no finalizers, as a Namespace with finalizers in its spec
+	// does. It requires Prepare.
 	Holds func(obj P) bool
-	// Grace returns the seconds after which a deleted object is to be gone. A deletion with some left marks the object; one with
-	// none removes it. requested is the gracePeriodSeconds of the request. Nil: there is no grace.
+	// Grace returns the grace period of a deletion in seconds. A deletion with a grace period only sets the deletionTimestamp; a deletion
+	// with 0 seconds removes the object. requested is the gracePeriodSeconds of the request. Nil: there is no grace period.
 	Grace func(obj P, requested *int64) int64
-	// ReturnsObject makes a deletion answer with the object that is gone, and not with a Status.
+	// ReturnsObject makes a deletion answer with the deleted object instead of a Status.
 	ReturnsObject bool
-	// OrphansDependents is the policy of a deletion that has none: the finalizer "orphan" is added.
+	// OrphansDependents makes a deletion without a propagationPolicy add the finalizer "orphan".
 	OrphansDependents bool
 	// OrphanWarning is the warning on a deletion that orphans dependents for want of a policy, or "".
 	OrphanWarning string

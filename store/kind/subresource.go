@@ -22,22 +22,22 @@ type Connection struct {
 // Subresource is a path below each object: {name}/{Name}.
 type Subresource[P any] struct {
 	Name string
-	// Body is the kind of the bodies, such as Scale, or nil for the kind of the parent. It is not stored.
+	// Body is the kind of the bodies, such as Scale, or nil for the kind of the parent. Objects of Body are not stored.
 	Body Kind
 	// Verbs are the verbs that are served, of create, get, patch and update, in this order.
 	Verbs []string
 	// Read returns the body for a state. Nil: the parent itself.
 	Read func(parent P) (meta.Object, error)
-	// Shows, if not nil, returns why the body of a state is not shown. An update reads it nevertheless.
+	// Shows, if not nil, may refuse a get with an error. An update reads the body without asking Shows.
 	Shows func(parent P) error
-	// Start returns the body that an update begins with. Nil: as Read.
+	// Start returns the body that a patch or an update starts from. Nil: the result of Read.
 	Start func(parent P) (meta.Object, error)
 	// Write changes parent, a copy of the state, as a body asks. What Write does not set keeps its old value.
 	Write func(parent P, body meta.Object) error
 	// Resets are the members of a body of the parent's kind that the subresource does not own, of the first or the second level:
 	// "spec", "metadata.labels".
 	Resets []string
-	// Validate returns the problems of a write in place of the function of the version.
+	// Validate, if not nil, returns the problems of a write with a body of the parent's kind, in place of the functions of the version.
 	Validate func(parent, old P) field.Errors
 	// Removes makes a create delete the parent, as an Eviction does, with the deleteOptions of the body. Write, if it is
 	// not nil, changes the parent first.

@@ -13,7 +13,7 @@ type Table[P any] struct {
 	Columns []Column[P]
 	// Cells returns all cells of a row, in place of the functions of Columns.
 	Cells func(obj P, now time.Time) []any
-	// Conditions returns the conditions of a row, values that have a JSON form.
+	// Conditions returns the conditions of a row (TableRow.conditions), as values that encoding/json can encode. Nil: none.
 	Conditions func(obj P) []any
 }
 

@@ -14,45 +14,47 @@ type Version[P any] struct {
 	Name string
 	// Deprecated is the text of the warning on every answer, or "".
 	Deprecated string
-	// Unserved is for a version that objects are only stored or owned in.
+	// Unserved is for a version that is not served: objects are stored in it, or fields are owned in it.
 	Unserved bool
-	// Form is the shape of the version on the wire if it differs from the stored form.
+	// Form is the form of the version on the wire, if it differs from the stored form by more than Schema says.
 	Form Form
-	// Schema is the form of the objects if P is *store.Unstructured, or nil for any form. The schema of the first version is also the
-	// form of stored objects. For a Type, the schema only describes it in documents.
+	// Schema describes the members of objects if P is *store.Unstructured; nil allows any members. The schema of the first version also
+	// describes stored objects. With a Type, the schema only describes it in OpenAPI documents.
 	Schema *schema.Schema
-	// Type is the form of the objects if they have a Go type of another library, or nil.
+	// Type is the type of the objects if they have a Go type of another library, or nil.
 	Type Type
-	// Validate replaces Strategy.Validate in writes through this version, ValidateStatus replaces both in writes of the status.
+	// Validate, if not nil, replaces Strategy.Validate in writes through this version. ValidateStatus, if not nil, replaces both in writes
+	// of the status.
 	Validate, ValidateStatus func(obj, old P) field.Errors
-	// Table replaces the Table of the kind if it has Columns. Its functions get an object in the shape of the version.
+	// Table replaces the Table of the kind if it has Columns. Its functions get an object in the form of the version.
 	Table Table[P]
 }
 
-// Form is the shape of a version that differs from the stored form; see [FormOf].
+// Form is the form of objects in a version where it differs from the stored form; [FormOf] makes one from two Go types.
 type Form struct {
-	// New returns an empty object in the shape of the version. Nil: of the Go type of the stored form, or of Version.Type.
+	// New returns an empty object in the form of the version. Nil: it is an object of Version.Type, or of the Go type of stored objects.
 	New func() meta.Object
-	// Convert converts between the two forms. It is required for a Go type of its own, and otherwise nil if all members keep their names.
+	// Convert converts between the two forms. It is required if the version has a Go type of its own. Otherwise nil means that all
+	// members keep their names.
 	Convert Conversion
 }
 
-// Conversion converts an object of the stored form to the shape of a version, or back if toStored is set. It may change the object, and
-// the result may share memory with it.
+// Conversion converts an object from the stored form to the form of a version, or back if toStored is set. It may change the object, and
+// the result may share memory with it. It may be called from any goroutine. An error is the error of the request.
 type Conversion func(ctx context.Context, obj meta.Object, toStored bool, reuse Reuse) (meta.Object, error)
 
-// Reuse says which results a Conversion may return that remembers results, such as one by a webhook.
+// Reuse says whether a Conversion that remembers its results, such as a conversion by a webhook, may return one of these.
 type Reuse bool
 
 // The values of Reuse.
 const (
-	// Remembered is the result of an earlier conversion, if there is one, as for a read from a watch cache.
+	// Remembered allows the result of an earlier conversion, as for a read from a watch cache.
 	Remembered Reuse = true
-	// Anew is the result of this conversion, as for a read from storage or of a body.
+	// Anew requires a new conversion, as for a read from storage or for a body.
 	Anew Reuse = false
 )
 
-// ConvertBy returns the Conversion by two functions, which cannot fail.
+// ConvertBy returns a Conversion that calls toWire or toStored and never fails.
 func ConvertBy(toWire, toStored func(meta.Object) meta.Object) Conversion {
 	return func(_ context.Context, o meta.Object, back bool, _ Reuse) (meta.Object, error) {
 		if back {
@@ -62,8 +64,8 @@ func ConvertBy(toWire, toStored func(meta.Object) meta.Object) Conversion {
 	}
 }
 
-// FormOf returns the Form of a version with the Go type W of a kind whose stored objects have the Go type T. The result of each function
-// may share memory with the argument, which is not used again.
+// FormOf returns the Form of a version whose objects have the Go type W, for a kind whose stored objects have the Go type T. The result of
+// to and of from may share memory with the argument, which is not used again. Both functions are required.
 func FormOf[T, W any, P interface {
 	*T
 	meta.Object

@@ -18,8 +18,8 @@ import (
 // store.Collection and in the Collection of httpapi/client. A Collection has no state of its own, and may be used from any
 // goroutine. Arguments of type *T must not be nil.
 //
-// Objects are in the preferred version of the kind, so T must be of that version. A member that T does not have is lost when
-// an object is written that was read, as with every typed client.
+// Objects are in the preferred version of the kind, so T must be of that version. Reading an object and writing it
+// loses the members that T does not have, as with every typed client.
 type Collection[T any] struct {
 	objects objects[T]
 	status  func() objects[T]
@@ -46,9 +46,9 @@ type objects[T any] interface {
 //
 //	configMaps, err := kube.In[corev1.ConfigMap](kind, st)
 //
-// The objects of a built-in kind of package scheme are values of T as they are kept. The objects of a kind of any form, such as one that a
-// CustomResourceDefinition defines, are converted. The error says that the objects of the kind have another Go type, as Leases have; see
-// store.Kind.In.
+// The store keeps the objects of a built-in kind of package scheme as values of T. It converts the objects of a kind without a Go type, such
+// as a kind that a CustomResourceDefinition defines. In fails if the objects of the kind have another Go type, as Leases have: for these
+// use store.Kind.In.
 func In[T any, P interface {
 	*T
 	runtime.Object
@@ -106,7 +106,7 @@ func (c *Collection[T]) Modify(ctx context.Context, namespace, name string, chan
 	return c.objects.Modify(ctx, namespace, name, change, opts)
 }
 
-// Patch applies a patch of type t and returns the result.
+// Patch applies a patch of type t to the object of that name and returns the result.
 func (c *Collection[T]) Patch(ctx context.Context, namespace, name string, t store.PatchType, data []byte, opts store.PatchOptions) (*T, error) {
 	return c.objects.Patch(ctx, namespace, name, t, data, opts)
 }
@@ -117,13 +117,13 @@ func (c *Collection[T]) Apply(ctx context.Context, config *T, opts store.ApplyOp
 	return c.objects.Apply(ctx, config, opts)
 }
 
-// Delete removes an object, or sets its deletionTimestamp if it has finalizers. Of an object that is gone, a server returns
-// only namespace, name and uid.
+// Delete removes an object, or sets its deletionTimestamp if it has finalizers. It returns the object; for an object that is gone,
+// a server returns only namespace, name and uid.
 func (c *Collection[T]) Delete(ctx context.Context, namespace, name string, opts store.DeleteOptions) (*T, error) {
 	return c.objects.Delete(ctx, namespace, name, opts)
 }
 
-// DeleteCollection deletes the objects that List returns for the options, and returns them as they were before.
+// DeleteCollection deletes the objects that List returns for the options list, and returns them as they were before.
 func (c *Collection[T]) DeleteCollection(ctx context.Context, opts store.DeleteOptions, list store.ListOptions) (*store.List[T], error) {
 	return c.objects.DeleteCollection(ctx, opts, list)
 }
@@ -138,7 +138,7 @@ func (c *Collection[T]) All(ctx context.Context, namespace string) iter.Seq2[*T,
 	return c.objects.All(ctx, namespace)
 }
 
-// Watch sends the changes of the collection.
+// Watch iterates over the changes of the collection that opts select, and waits for more; see store.Collection.Watch.
 func (c *Collection[T]) Watch(ctx context.Context, opts store.WatchOptions) iter.Seq2[watch.Event[T], error] {
 	return c.objects.Watch(ctx, opts)
 }

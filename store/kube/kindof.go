@@ -8,12 +8,12 @@ import (
 	"github.com/kubecoord/kubecoord/store/kind"
 )
 
-// KindOf returns the kind of a Go type among kinds, by the name that the scheme has for the type:
+// KindOf returns the kind in kinds that has the group and kind under which the scheme has registered the Go type T:
 //
 //	kind, err := kube.KindOf[corev1.ConfigMap](clientgoscheme.Scheme, kinds)
 //
-// The error is for a type that is not in the scheme, for a name that no kind has, and for a type of another version than the
-// first version of the kind, in which objects are stored.
+// It fails if T is not in the scheme, if kinds has no such kind, or if T is not of the version in which the objects of the kind are
+// stored.
 func KindOf[T any, P interface {
 	*T
 	runtime.Object

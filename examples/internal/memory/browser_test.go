@@ -59,7 +59,7 @@ func TestPageShowsAnElectionAsItHappens(t *testing.T) {
 	b.eval(`getComputedStyle(document.querySelector("#picture svg .gap, #picture svg .h1")).fill`, &styled)
 	assert.NotEqual(t, "rgb(0, 0, 0)", styled, "the style sheet of the picture is let in")
 	b.eval(`getComputedStyle(document.querySelector("footer")).borderTopStyle`, &styled)
-	assert.Equal(t, "solid", styled, "and that of the page")
+	assert.Equal(t, "solid", styled, "and the style of the page")
 
 	b.open(url + "/debug/elections.svg")
 	b.eval(`getComputedStyle(document.querySelector("svg .title")).fontSize`, &styled)

@@ -73,7 +73,7 @@ func firstVersion(c config, now time.Time) uint64 {
 	}
 	first := now.Sub(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)) / (100 * time.Microsecond)
 	if first < defaultFirstVersion {
-		log.Printf("the clock shows %s, before 2026: resourceVersions begin at %d, and may be those of an earlier server", now.UTC().Format(time.RFC3339), defaultFirstVersion)
+		log.Printf("the clock shows %s, before 2026: resourceVersions begin at %d, and may repeat the versions of an earlier server", now.UTC().Format(time.RFC3339), defaultFirstVersion)
 		return defaultFirstVersion
 	}
 	return uint64(first)

@@ -31,7 +31,7 @@ func (l *limits) register(f *flag.FlagSet) {
 	f.Int64Var(&l.slowBytes, "slow-client-bytes", 256<<20, "cut the slowest clients that do not read if more `bytes` than this wait for them; 0: no limit")
 	f.IntVar(&l.watchesPer, "max-watches-per-client", 5000, "answer 429 to more `watches` of one address; 0: no limit")
 	f.IntVar(&l.connectionsPer, "max-connections-per-client", 10000, "close more `connections` of one address; 0: no limit")
-	f.StringVar(&l.hosts, "allow-host", "", "further `names`, separated by commas, by which clients may call this server, beside those of the loopback and the address of -listen")
+	f.StringVar(&l.hosts, "allow-host", "", "further `names`, separated by commas, by which clients may call this server, besides localhost, loopback addresses and the address of -listen")
 }
 
 // options sets the limits of an API that listens at an address.

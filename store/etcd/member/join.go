@@ -167,7 +167,7 @@ func (m *Member) checkPeers(ctx context.Context, members []*pb.Member, c *embed.
 	for _, other := range members {
 		for _, peer := range other.PeerURLs {
 			if isLoopback(o.PeerURL) != isLoopback(peer) {
-				return fmt.Errorf("the peer URL %s and that of member %s, %s: one is of the loopback, so that they cannot reach each other",
+				return fmt.Errorf("the peer URL %s and the peer URL of member %s, %s: only one is a loopback address, so the members cannot reach each other",
 					o.PeerURL, nameOf(other.Name, other.ID), peer)
 			}
 		}

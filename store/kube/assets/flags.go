@@ -15,7 +15,7 @@ func effective() map[string]string {
 	return map[string]string{
 		"admission-control":                    "As --enable-admission-plugins.",
 		"advertise-address":                    "The address in a certificate that is made.",
-		"anonymous-auth":                       "Requests without credentials are those of system:anonymous. With AlwaysAllow they are refused.",
+		"anonymous-auth":                       "Requests without credentials come from the user system:anonymous. With AlwaysAllow they are refused.",
 		"api-audiences":                        "Audiences of tokens of ServiceAccounts. Default: the issuer.",
 		"authorization-mode":                   "RBAC, Node, AlwaysAllow or AlwaysDeny.",
 		"bind-address":                         "An address of the loopback. This server has no other.",

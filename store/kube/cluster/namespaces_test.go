@@ -49,7 +49,7 @@ func TestSystemNamespacesAreThereAtTheStart(t *testing.T) {
 		assert.Equal(t, []string{"default", "kube-node-lease", "kube-public", "kube-system"}, namesOf(t, c))
 		def, err := c.CoreV1().Namespaces().Get(t.Context(), "default", metav1.GetOptions{})
 		require.NoError(t, err)
-		assert.Equal(t, "1", def.Labels["mine"], "the one of the fixture")
+		assert.Equal(t, "1", def.Labels["mine"], "the namespace of the fixture is kept")
 		system, err := c.CoreV1().Namespaces().Get(t.Context(), "kube-system", metav1.GetOptions{})
 		require.NoError(t, err)
 		assert.Equal(t, corev1.NamespaceActive, system.Status.Phase)

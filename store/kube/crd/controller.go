@@ -51,9 +51,9 @@ type definition struct {
 const fieldManager = "kube-apiserver"
 
 // Run serves the kinds that the CustomResourceDefinitions in the store of an API define, until ctx ends or the API is closed:
-// the ones that it finds, and those that clients create. It sets the conditions that clients wait for. An update of a
-// definition replaces its kind, and a deletion deletes the objects first. A definition in a group of which the API has kinds
-// that are built into a real server is established and has no effect, as on a real server. Each API, and each fork, needs a
+// the definitions that it finds, and all that clients create. It sets the conditions that clients wait for. An update of a
+// definition replaces its kind, and a deletion deletes the objects first. A definition in a group for which the API has built-in
+// kinds is established and has no effect, as on a real server. Each API, and each fork, needs a
 // Run of its own: pass it as httpapi.Controller(crd.Run) in httpapi.Options.Parts. The kinds of the API must include Definitions.
 func Run(ctx context.Context, api *httpapi.API) {
 	calls := webhooks.From(ctx)

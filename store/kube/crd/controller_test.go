@@ -17,7 +17,7 @@ import (
 	"github.com/kubecoord/kubecoord/store/kube/crd"
 )
 
-// options are those of a server that takes definitions from clients.
+// options are the options of a server that takes definitions from clients.
 func options() httpapi.Options {
 	return httpapi.Options{
 		Kinds: []kind.Kind{crd.Definitions()},

@@ -16,8 +16,9 @@ import (
 	"github.com/kubecoord/kubecoord/store/kind"
 )
 
-// Kinds returns a kind for each definition. All of them have a kind, or the error names the first definition that has none,
-// and the fields and rules that it breaks. Equal definitions have one kind in a process. The definitions are not changed.
+// Kinds returns a kind for each definition, in the same order, or an error. The error names the first definition from which no kind can
+// be made, with the fields and rules that it breaks, or two definitions that claim the same name. In one process equal definitions give the same kind. Kinds does not change the
+// definitions.
 func Kinds(crds ...*apiextensionsv1.CustomResourceDefinition) ([]kind.Kind, error) {
 	kinds := make([]*definedKind, len(crds))
 	errs := make([]error, len(crds))

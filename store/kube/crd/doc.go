@@ -7,22 +7,23 @@
 //
 // [Definitions] is the kind CustomResourceDefinition itself, and [Run] serves the kinds that its objects define, as a real
 // server does: conditions, name conflicts, updates of the schema, and a deletion that takes the objects along. A definition in a
-// group of which the API has kinds that are built into a real server, such as coordination.k8s.io, is established and has no effect.
-// It calls conversion webhooks within time limits by the clock of the store, and as cluster.Options.Dial says. Other kinds with
-// a conversion webhook are shared by all stores of the process, and call it over TCP, with time limits by the time of the machine.
+// group for which the API has built-in kinds, such as coordination.k8s.io, is established and has no effect.
+//
+// The kinds of Run call conversion webhooks through cluster.Options.Dial, and the clock of the store ends the calls. A kind of Parse, Read
+// or Kinds is shared by all stores of the process: it calls its webhook over TCP, and the clock of the machine ends the calls.
 //
 // Known differences from a real server:
 //
 //   - The result of a conversion webhook is remembered for lists and watches, as a watch cache does, so the webhook is called less
 //     often. A get and a deletion always ask it.
-//   - The answer of a conversion webhook has a bound of 16 MiB.
-//   - A fork calls conversion webhooks as the API that it is a fork of.
-//   - Subresources and selectable fields are those of the stored version; columns and schemas are those of each version.
-//   - A version of a definition in the group of built-in kinds, which has no effect there and here, is not in discovery and OpenAPI.
-//   - The list kind is the kind and "List", whatever spec.names.listKind says.
+//   - The answer of a conversion webhook must not be larger than 16 MiB.
+//   - A fork calls conversion webhooks through the API from which it was forked.
+//   - All versions have the subresources and selectable fields of the stored version. Columns and schemas are each version's own.
+//   - Discovery and OpenAPI do not have the versions of a definition in a group with built-in kinds. They have no effect on either server.
+//   - The kind of a list is the kind with "List" appended, whatever spec.names.listKind says.
 //   - A server-side apply of a Scale works; on a real server of version 1.36 it fails with 500 if it is forced, or if nobody owns the replicas.
 //
-// While a conversion webhook is away, an object with owners in two versions cannot be applied in either, and any other write removes
+// While a conversion webhook cannot be reached, an object with owners in two versions cannot be applied in either, and any other write removes
 // its managedFields: upstream has this mistake too, and clients must expect it.
 //
 // A kind is cheap until it is used: validators and CEL programs are compiled by the first write that needs them, once for

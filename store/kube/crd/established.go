@@ -20,8 +20,8 @@ import (
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
-// Established is a definition in the state that it has once its kind is served. It is made once, at the cost of a create, and
-// installed in any number of APIs at once. It is safe for concurrent use.
+// Established is a definition as it is once its kind is served, with its conditions. [Establish] makes it once, at the cost of a create;
+// [Install] puts it into any number of APIs, also at the same time. It is safe for concurrent use.
 type Established struct {
 	kind *definedKind
 	// template is shared by all stores, but for its metadata and the times in its status.
@@ -30,7 +30,7 @@ type Established struct {
 
 // Establish returns crd with the defaults, the accepted names and the conditions that a server sets. It does not change crd.
 // manager is the field manager of the create. The error names the fields and rules that crd breaks. Establish also refuses groups
-// that belong to Kubernetes, and conversion webhooks: a server must decide about these.
+// that belong to Kubernetes, and conversion webhooks: only a running server can decide about these.
 func Establish(crd *apiextensionsv1.CustomResourceDefinition, manager string) (*Established, error) {
 	if apihelpers.IsProtectedCommunityGroup(crd.Spec.Group) || hasWebhook(crd) {
 		return nil, fmt.Errorf("crd: CustomResourceDefinition %q: want a group of its own and no conversion webhook", crd.Name)
@@ -131,8 +131,8 @@ func managersOf(created []meta.ManagedFieldsEntry, crd *apiextensionsv1.CustomRe
 }
 
 // Install stores established definitions in an API with [Definitions] and [Run], and serves their kinds when it returns. It
-// stores all of them or none: the error names a definition or a name that is there already, or two that claim the same name. The
-// result are the definitions as stored. Their schemas are shared by all APIs of the process, and must not be changed.
+// stores all of them or none. The error names a definition or a name that is there already, or two definitions that claim the same name.
+// Install returns the definitions as stored. All APIs of the process share their schemas, which must not be changed.
 func Install(ctx context.Context, api *httpapi.API, all ...*Established) ([]*apiextensionsv1.CustomResourceDefinition, error) {
 	var add []*definedKind
 	var serve []kind.Kind

@@ -50,8 +50,8 @@ const twoShapes = `{apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDef
     length: {type: integer}, shared: {type: string}, unit: {type: string, default: metre}}}}}}}]}}`
 
 // With the strategy None only the apiVersion changes: an object is stored with the members that the stored version has, and each
-// read drops the members that the version of the request does not have. Defaults are the ones of the stored version. The answers
-// are those of kube-apiserver 1.36.3.
+// read drops the members that the version of the request does not have. Defaults come from the stored version.
+// kube-apiserver 1.36.3 gave these answers.
 func TestVersionsWithoutAConversion(t *testing.T) {
 	s := serve(t, parse(t, twoShapes)...)
 	const beta = "/apis/example.com/v1beta1/things"

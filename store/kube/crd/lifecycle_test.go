@@ -280,7 +280,7 @@ func TestADefinitionWhoseNewNameIsTakenIsServedByItsNewSchema(t *testing.T) {
 	})
 }
 
-// The answers are those of kube-apiserver 1.36.3.
+// kube-apiserver 1.36.3 gave these answers.
 func TestNothingIsCreatedWhileTheDefinitionTerminates(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := live(t, newStore(t, store.Options{}))

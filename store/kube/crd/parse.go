@@ -35,7 +35,7 @@ func Parse(data []byte) ([]kind.Kind, error) {
 }
 
 // Read returns the kinds of the CustomResourceDefinitions in the files of a directory and the directories below it whose
-// names end in .yaml, .yml or .json. It is an error if there is none.
+// names end in .yaml, .yml or .json. It is an error if there is no definition.
 func Read(dir fs.FS) ([]kind.Kind, error) {
 	var crds []*apiextensions.CustomResourceDefinition
 	err := fs.WalkDir(dir, ".", func(name string, entry fs.DirEntry, err error) error {

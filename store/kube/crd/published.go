@@ -37,7 +37,7 @@ func (p *published) named(name string, goType reflect.Type) *schema.Schema {
 	return s
 }
 
-// of returns the schema of a value, whose description is the one of the member.
+// of returns the schema of a value, with the description of the member.
 func (p *published) of(of *spec.Schema, goType reflect.Type) *schema.Schema {
 	if ref := of.Ref.String(); ref != "" {
 		s := p.named(strings.TrimPrefix(ref, "#/"), goType)

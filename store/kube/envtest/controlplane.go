@@ -27,7 +27,7 @@ func (l *ListenAddr) URL(scheme string, path string) *url.URL {
 // HostPort returns the address in the form "host:port".
 func (l *ListenAddr) HostPort() string { return net.JoinHostPort(l.Address, l.Port) }
 
-// SecureServing is where the API server listens, and for whom.
+// SecureServing says where the API server listens, and how users authenticate.
 type SecureServing struct {
 	// ListenAddr is the address. Without a port or an address, Start chooses a free port of 127.0.0.1.
 	ListenAddr
@@ -43,7 +43,7 @@ type APIServer struct {
 	//
 	// Deprecated: see SecureServing.
 	URL *url.URL
-	// SecurePort is the port, if it is not zero.
+	// SecurePort is the port. Zero means the port of SecureServing.
 	//
 	// Deprecated: see SecureServing.
 	SecurePort int
@@ -55,7 +55,7 @@ type APIServer struct {
 	InsecureServing *ListenAddr
 	// Path has no effect: there is no program.
 	Path string
-	// Args are flags that replace the defaults, as templates over the APIServer.
+	// Args are flags that replace the default flags. Each is a text/template that gets the APIServer.
 	//
 	// Deprecated: see Configure.
 	Args []string
@@ -64,7 +64,7 @@ type APIServer struct {
 	CertDir string
 	// EtcdURL has no effect: objects are in memory.
 	EtcdURL *url.URL
-	// StartTimeout and StopTimeout have no effect: nothing is waited for.
+	// StartTimeout and StopTimeout have no effect: there is no process to wait for.
 	StartTimeout time.Duration
 	StopTimeout  time.Duration
 	// Out has no effect. Err, if not nil, gets a line about each flag of Configure that has no effect here.
@@ -88,20 +88,20 @@ func (s *APIServer) Configure() *Arguments {
 // Etcd stands for the etcd of a ControlPlane. There is none: objects are in memory, and end with Stop. Its fields have no
 // effect.
 type Etcd struct {
-	// URL would be the address.
+	// URL has no effect; in controller-runtime it is the address.
 	URL *url.URL
-	// Path would be the program.
+	// Path has no effect; in controller-runtime it is the program.
 	Path string
-	// Args would be flags.
+	// Args has no effect; in controller-runtime it has the flags.
 	//
 	// Deprecated: see Configure.
 	Args []string
-	// DataDir would be the directory with the data.
+	// DataDir has no effect; in controller-runtime it is the directory with the data.
 	DataDir string
-	// StartTimeout and StopTimeout would limit how long Start and Stop wait.
+	// StartTimeout and StopTimeout have no effect: there is no process to wait for.
 	StartTimeout time.Duration
 	StopTimeout  time.Duration
-	// Out and Err would get the output.
+	// Out and Err have no effect: there is no output.
 	Out io.Writer
 	Err io.Writer
 

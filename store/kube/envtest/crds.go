@@ -31,9 +31,9 @@ type CRDInstallOptions struct {
 	CRDs []*apiextensionsv1.CustomResourceDefinition
 	// ErrorIfPathMissing makes it an error if one of Paths does not exist.
 	ErrorIfPathMissing bool
-	// MaxTime is how long to wait for the definitions to be served. Zero means 10 seconds.
+	// MaxTime limits the wait until the definitions are served; then there is an error. Zero means 10 seconds.
 	MaxTime time.Duration
-	// PollInterval is the time between two looks. Zero means 100 milliseconds, after some looks that are closer together.
+	// PollInterval is the longest time between two polls; the first polls are closer together. Zero means 100 milliseconds.
 	PollInterval time.Duration
 	// CleanUpAfterUse makes Stop delete the definitions.
 	CleanUpAfterUse bool
@@ -60,7 +60,8 @@ func waits(longest, interval time.Duration) (time.Duration, time.Duration) {
 	return longest, interval
 }
 
-// InstallCRDs creates or updates the definitions in options.Paths and options.CRDs, and returns them when they are served.
+// InstallCRDs creates or updates the definitions in options.Paths and options.CRDs, and returns them when they are served. If they
+// are not served after options.MaxTime, it returns an error.
 func InstallCRDs(config *rest.Config, options CRDInstallOptions) ([]*apiextensionsv1.CustomResourceDefinition, error) {
 	options = options.withDefaults()
 	if err := ReadCRDFiles(&options); err != nil {
@@ -185,7 +186,7 @@ func CreateCRDs(config *rest.Config, crds []*apiextensionsv1.CustomResourceDefin
 	return nil
 }
 
-// WaitForCRDs waits until discovery has the served versions of definitions.
+// WaitForCRDs waits until discovery has the served versions of definitions, or returns an error after options.MaxTime.
 func WaitForCRDs(config *rest.Config, crds []*apiextensionsv1.CustomResourceDefinition, options CRDInstallOptions) error {
 	options = options.withDefaults()
 	missing := map[schema.GroupVersion]map[string]bool{}

@@ -3,12 +3,12 @@
 //
 //	import "github.com/kubecoord/kubecoord/store/kube/envtest"
 //
-// There is nothing to download, and no process to start. KUBEBUILDER_ASSETS is read for kubectl only.
+// There is nothing to download, and no process to start. The environment variable KUBEBUILDER_ASSETS only says where kubectl is.
 //
 // # What is served
 //
 // The built-in kinds of client-go's scheme, the definitions of Environment.CRDs, CRDDirectoryPaths and CRDInstallOptions, and the
-// ones that clients create. Types in Environment.Scheme without a definition are not served, as on a real server. The server
+// definitions that clients create. Types in Environment.Scheme without a definition are not served, as on a real server. The server
 // does what a bare kube-apiserver does, by package cluster: admission webhooks and policies, reviews, tokens, evictions that obey
 // budgets, RBAC. Config belongs to the group system:masters; a user of AddUser has the rights of its roles. There is no
 // controller: GarbageCollection and NamespaceDeletion start the two that there are.
@@ -17,8 +17,8 @@
 //
 // Config connects to a loopback port with TLS, client certificates and HTTP/2, also for other processes, by KubeConfig. With
 // Environment.InProcess it has a transport without a socket, which works in a testing/synctest bubble, where time is virtual.
-// Environment.API returns the API behind both: its faults, requests, forks and verdicts; see package apitest. A user's name is
-// the Client of its requests.
+// Environment.API returns the API behind both, with all that package apitest can do: faults, a log of requests, forks, and
+// verdicts, which list mistakes of the clients. In the log of requests, a user's name is the Client.
 //
 // # Flags
 //
@@ -35,9 +35,9 @@
 //
 // # Differences
 //
-//   - Start and Stop wait for nothing, so their timeouts have no effect.
-//   - Definitions without a mistake are stored by Start as established, without requests. Schemas are shared by the environments
-//     of a process; so the schemas in Environment.CRDs must not be changed after Start.
-//   - Stop returns the failures of faults and verdicts if Environment.TB is nil.
-//   - Certificates are valid from 1999, so that they are valid in a bubble.
+//   - Start and Stop need not wait for a process, so their timeouts have no effect.
+//   - Start stores valid definitions with their conditions set, without requests. The environments of a process share schemas, so the
+//     schemas in Environment.CRDs must not be changed after Start.
+//   - If Environment.TB is nil, Stop returns what a fault or a verdict would report to the test as a failure.
+//   - Certificates are valid from 1999, because the time of a synctest bubble begins in 2000.
 package envtest

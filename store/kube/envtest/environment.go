@@ -31,12 +31,13 @@ const (
 )
 
 // Environment is an API server for a test suite. The zero value is ready for Start. Its fields may be changed before Start
-// only. Environments are independent of each other, and may run in parallel.
+// only. Environments are independent of each other, and may run in parallel. Start and Stop of one Environment must not be called at the
+// same time.
 type Environment struct {
 	// ControlPlane has the API server and its flags.
 	ControlPlane ControlPlane
-	// Scheme says which CustomResourceDefinitions get the conversion webhook: the ones whose types in the scheme have a hub
-	// and convert to it. Start sets it to client-go's scheme if it is nil.
+	// Scheme says which CustomResourceDefinitions get the conversion webhook: each whose types in the scheme implement
+	// conversion.Hub and conversion.Convertible of controller-runtime. Start sets it to client-go's scheme if it is nil.
 	Scheme *runtime.Scheme
 	// Config is the configuration of clients with all rights. Start sets it. With UseExistingCluster it may be set before.
 	Config *rest.Config
@@ -55,7 +56,7 @@ type Environment struct {
 	// CRDDirectoryPaths are files, and directories of files, with definitions to install.
 	CRDDirectoryPaths []string
 	// DownloadBinaryAssets, DownloadBinaryAssetsVersion, DownloadBinaryAssetsIndexURL and BinaryAssetsDirectory have no
-	// effect, but that kubectl is looked for in the directory: there is nothing to download.
+	// effect: there is nothing to download. But kubectl is looked for in BinaryAssetsDirectory.
 	DownloadBinaryAssets         bool
 	DownloadBinaryAssetsVersion  string
 	DownloadBinaryAssetsIndexURL string
@@ -63,7 +64,7 @@ type Environment struct {
 	// UseExistingCluster makes Start connect to the cluster of Config, or of the flag -kubeconfig, the environment variable
 	// KUBECONFIG, the Pod, or the user's kubeconfig file. If nil, the environment variable USE_EXISTING_CLUSTER decides.
 	UseExistingCluster *bool
-	// ControlPlaneStartTimeout and ControlPlaneStopTimeout have no effect: nothing is waited for.
+	// ControlPlaneStartTimeout and ControlPlaneStopTimeout have no effect: there is no process to wait for.
 	ControlPlaneStartTimeout time.Duration
 	ControlPlaneStopTimeout  time.Duration
 	// AttachControlPlaneOutput writes a line to standard error about each flag of the API server that has no effect. The
@@ -76,22 +77,22 @@ type Environment struct {
 	// is called there. The first Start with InProcess removes the handler from the ErrorHandlers of Kubernetes' package
 	// util/runtime that limits the rate of errors: in a bubble it would sleep for decades.
 	InProcess bool
-	// TB is the test that ends the API, if it ends before Stop, and gets the failures of faults and verdicts. If nil, Stop
-	// returns them. A *testing.T and ginkgo.GinkgoT() are such a TB.
+	// TB is the test of the environment. It gets what a fault or a verdict reports as a failure, and the API is closed at its end unless
+	// Stop was called before. If TB is nil, Stop returns the failures. A *testing.T and ginkgo.GinkgoT() are such a TB.
 	TB apitest.TB
 	// Options configures the API behind the environment: a clock, fixtures, kinds, middleware, Verify. Fixtures are loaded
-	// after the definitions were installed. Without Authenticate or with credentials that it does not know, the user is the
-	// user of the client certificate.
+	// after the definitions were installed. If Authenticate is nil or does not know the credentials, the user is the user of
+	// the client certificate.
 	Options apitest.Options
 
-	// GarbageCollection deletes objects whose owners are gone, as the controller of kube-controller-manager. A real
+	// GarbageCollection deletes objects whose owners are gone, as the garbage collector of kube-controller-manager does. A real
 	// environment of envtest does not.
 	GarbageCollection bool
-	// NamespaceDeletion deletes what is in a deleted namespace, and then the namespace, as the controller of
-	// kube-controller-manager. A real environment of envtest does not: the namespace stays in phase Terminating.
+	// NamespaceDeletion deletes what is in a deleted namespace, and then the namespace, as the namespace controller of
+	// kube-controller-manager does. A real environment of envtest does not: the namespace stays in phase Terminating.
 	NamespaceDeletion bool
 
-	// WebhookHandler, if not nil, answers all webhooks, of admission and of conversions, in place of a server at their address. No
+	// WebhookHandler, if not nil, answers all calls of admission and conversion webhooks, in place of a server at their address. No
 	// socket is opened, so that webhooks work in a testing/synctest bubble. The method WebhookMux of controller-runtime's
 	// webhook.DefaultServer returns one.
 	WebhookHandler http.Handler
@@ -100,8 +101,8 @@ type Environment struct {
 	endWebhooks   func() // ends WebhookHandler, or is nil
 }
 
-// API returns the API behind the environment, with its faults, requests, forks and verdicts, or nil unless the environment
-// runs and has a server of its own. A fork has the users of the environment: a request by its Transport without credentials
+// API returns the API behind the environment, with its faults, requests, forks and verdicts. It is nil before Start, after Stop,
+// and with UseExistingCluster. A fork has the users of the environment: a request by its Transport without credentials
 // may do everything.
 func (te *Environment) API() *apitest.API {
 	if te.ControlPlane.APIServer == nil || te.ControlPlane.APIServer.running == nil {

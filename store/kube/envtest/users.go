@@ -30,9 +30,9 @@ type User struct {
 }
 
 // Authn is a method of authentication that adds users. Its methods are called in the order Configure, Start, AddUser, Stop.
-// The default one uses client certificates.
+// The default Authn uses client certificates.
 type Authn interface {
-	// Configure gets a directory for files, and may set flags. Flags that have an effect on authentication here are
+	// Configure may write files into the directory workDir, and may set flags. Flags that have an effect on authentication here are
 	// client-ca-file, token-auth-file and anonymous-auth.
 	Configure(workDir string, args *Arguments) error
 	// Start is called before the API server reads the files.

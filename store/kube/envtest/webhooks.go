@@ -28,7 +28,7 @@ type WebhookInstallOptions struct {
 	ValidatingWebhooks []*admissionv1.ValidatingWebhookConfiguration
 	// IgnoreSchemeConvertible sets the conversion webhook of all definitions, whatever the scheme has.
 	IgnoreSchemeConvertible bool
-	// IgnoreErrorIfPathMissing passes over Paths that do not exist.
+	// IgnoreErrorIfPathMissing skips Paths that do not exist. Without it they are an error.
 	IgnoreErrorIfPathMissing bool
 	// LocalServingHost and LocalServingPort are the address of the server for webhooks. PrepWithoutInstalling chooses a
 	// free port of 127.0.0.1.
@@ -40,9 +40,9 @@ type WebhookInstallOptions struct {
 	LocalServingCAData []byte
 	// LocalServingHostExternalName is the host name by which the API server reaches that server. Default: LocalServingHost.
 	LocalServingHostExternalName string
-	// MaxTime is how long to wait for the configurations. Zero means 10 seconds.
+	// MaxTime limits the wait until the server has the configurations; then there is an error. Zero means 10 seconds.
 	MaxTime time.Duration
-	// PollInterval is the time between two looks. Zero means 100 milliseconds, after some looks that are closer together.
+	// PollInterval is the longest time between two polls; the first polls are closer together. Zero means 100 milliseconds.
 	PollInterval time.Duration
 }
 
@@ -228,7 +228,7 @@ func (o *WebhookInstallOptions) Cleanup() error {
 	return os.RemoveAll(o.LocalServingCertDir)
 }
 
-// WaitForWebhooks waits until the server has the configurations.
+// WaitForWebhooks waits until the server has the configurations, or returns an error after options.MaxTime.
 func WaitForWebhooks(config *rest.Config,
 	mutatingWebhooks []*admissionv1.MutatingWebhookConfiguration,
 	validatingWebhooks []*admissionv1.ValidatingWebhookConfiguration,

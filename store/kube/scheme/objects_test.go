@@ -122,7 +122,7 @@ func TestJobsGetASelectorOfTheirUID(t *testing.T) {
 	assert.Equal(t, map[string]string{batchv1.ControllerUidLabel: string(j.UID)}, j.Spec.Selector.MatchLabels)
 	assert.Equal(t, "j", j.Spec.Template.Labels[batchv1.JobNameLabel])
 	assert.Equal(t, string(j.UID), j.Spec.Template.Labels["controller-uid"])
-	// As the labels of a Job default to those of its template.
+	// As the labels of a Job default to the labels of its template.
 	template.Labels = nil
 	j, err = client.BatchV1().Jobs("default").Create(t.Context(), &batchv1.Job{ObjectMeta: named("k"), Spec: batchv1.JobSpec{Template: template}}, metav1.CreateOptions{})
 	require.NoError(t, err)
@@ -142,7 +142,7 @@ func TestNamespacesAreActive(t *testing.T) {
 	assert.Equal(t, map[string]string{corev1.LabelMetadataName: "n"}, n.Labels)
 }
 
-// TestEmptyListsAreNotStored: the answers are those of a kube-apiserver 1.36.3.
+// TestEmptyListsAreNotStored: a kube-apiserver 1.36.3 gave these answers.
 func TestEmptyListsAreNotStored(t *testing.T) {
 	_, api := newClient(t)
 	client := &http.Client{Transport: api.Transport()}

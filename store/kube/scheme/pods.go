@@ -131,15 +131,16 @@ func markEvicted(pod, _ meta.Object) error {
 	return nil
 }
 
-// Evictor decides about evictions.
+// Evictor decides about evictions. It may be called from any goroutine.
 type Evictor interface {
-	// Evict may refuse the eviction of a pod. exact makes the eviction start again if the pod has changed since.
+	// Evict may refuse the eviction of a pod, which it must not change. If exact, the eviction starts again when the pod has changed
+	// meanwhile. The error is the answer of the request.
 	Evict(ctx context.Context, pod *corev1.Pod, dryRun bool) (exact bool, err error)
 }
 
 type evictorKey struct{}
 
-// WithEvictor returns a context for requests whose evictions e decides about. Without one all are allowed.
+// WithEvictor returns a context in which e decides about evictions. Without an Evictor all evictions are allowed.
 func WithEvictor(ctx context.Context, e Evictor) context.Context {
 	return context.WithValue(ctx, evictorKey{}, e)
 }

@@ -139,7 +139,7 @@ func isVolumeSource(s *corev1.TypedLocalObjectReference) bool {
 	return s.Kind == "PersistentVolumeClaim" && group == "" || s.Kind == "VolumeSnapshot" && group == "snapshot.storage.k8s.io"
 }
 
-// pairDataSources fills in the one of dataSource and dataSourceRef that is missing.
+// pairDataSources copies dataSource to dataSourceRef, or back, where one of the two is missing.
 func pairDataSources(s *corev1.PersistentVolumeClaimSpec) {
 	switch source, ref := s.DataSource, s.DataSourceRef; {
 	case source != nil && ref == nil:

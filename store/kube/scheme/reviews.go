@@ -13,19 +13,20 @@ import (
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
-// Reviewer answers reviews and requests for tokens. Its methods get objects of their own.
+// Reviewer answers reviews and requests for tokens. Its methods may be called from any goroutine, and may change their arguments. An error
+// is the answer of the request.
 type Reviewer interface {
-	// Review completes a review of the group authentication.k8s.io/v1 or authorization.k8s.io/v1, which is valid. The answer
-	// has the name, namespace, uid and creationTimestamp of the object.
+	// Review fills in the answer, mostly in the status, of a review of the group authentication.k8s.io/v1 or authorization.k8s.io/v1. The
+	// review was validated before. The server decides which of its metadata the answer has.
 	Review(ctx context.Context, review runtime.Object) error
-	// Token completes a request for a token of a ServiceAccount.
+	// Token fills in the status of a request for a token of a ServiceAccount, which is in the store.
 	Token(ctx context.Context, account *corev1.ServiceAccount, request *authenticationv1.TokenRequest) error
 }
 
 type reviewerKey struct{}
 
-// WithReviewer returns a context for requests whose reviews and tokens r answers. Without one, reviews are answered as they
-// are sent, and tokens are refused.
+// WithReviewer returns a context in which r answers reviews and requests for tokens. Without a Reviewer the answer to a review is the
+// review itself, and a request for a token gets 404.
 func WithReviewer(ctx context.Context, r Reviewer) context.Context {
 	return context.WithValue(ctx, reviewerKey{}, r)
 }
@@ -36,8 +37,8 @@ func reviewerOf(ctx context.Context) Reviewer {
 }
 
 // Reviews returns kinds that Kinds does not have, because their answers come from the authentication and authorization of a server.
-// reviews are TokenReview, SubjectAccessReview and the other reviews. serviceAccount is ServiceAccount with the subresource token;
-// it must replace the ServiceAccount of Kinds. The Reviewer of WithReviewer gives the answers; package cluster has one. The kinds are
+// reviews are TokenReview, SubjectAccessReview and the other reviews. serviceAccount is ServiceAccount with the subresource token:
+// serve it in place of the ServiceAccount of Kinds. The Reviewer of WithReviewer gives the answers; package cluster has a Reviewer. The kinds are
 // made once per process and shared.
 func Reviews() (reviews []kind.Kind, serviceAccount kind.Kind, err error) {
 	for i, kind := range reviewKinds() {

@@ -20,28 +20,29 @@ import (
 	storeschema "github.com/kubecoord/kubecoord/store/schema"
 )
 
-// Options say what Go types do not.
+// Options say what the Go types of a scheme do not. The zero value is ready for use.
 type Options struct {
-	// Resource changes the resource of a kind of yours. It is called for each kind with the defaults filled in, and may be nil.
+	// Resource, if not nil, changes how a kind is served. It is called for each kind that is not built in, with the defaults in r.
 	Resource func(kind schema.GroupKind, r *Resource)
 }
 
-// Resource describes how a kind of yours is served. Built-in kinds are served as a kube-apiserver serves them.
+// Resource describes how a kind that is not built in is served. Built-in kinds are served as a kube-apiserver serves them.
 type Resource struct {
 	// Plural is the resource in paths, such as "widgets". Default: as kind.Resource.Plural.
 	Plural string
 	// Singular defaults to the kind in lower case.
 	Singular string
-	// ShortNames are names that kubectl accepts in place of Plural, Categories the ones that stand for several resources.
+	// ShortNames are names that kubectl accepts in place of Plural, Categories the names that stand for several resources.
 	ShortNames, Categories []string
-	// ClusterScoped kinds have no namespaces.
+	// ClusterScoped is for a kind without namespaces.
 	ClusterScoped bool
 	// Status makes the member "status" a subresource. Default: whether the type has the member.
 	Status bool
 }
 
-// Kinds returns the kinds of the Go types in a scheme: the built-in kinds among them, then the others by group and name. The
-// error names a type that cannot be served, and the member and rule. Built-in kinds are made once per process and shared.
+// Kinds returns the kinds of the Go types in a scheme: the built-in kinds among them, then the other kinds sorted by
+// group and name. The error names a type that cannot be served, with the member and the rule that it breaks. Built-in kinds are made once
+// per process and shared.
 func Kinds(s *runtime.Scheme, opts Options) ([]kind.Kind, error) {
 	var out []kind.Kind
 	for _, make := range builtins() {

@@ -7,7 +7,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// The members about IPs after a write are the ones of kube-apiserver 1.36.3 with IPv4 alone, but for allocated IPs.
+// The members about IPs after a write are as in kube-apiserver 1.36.3 with IPv4 alone, but for allocated IPs.
 func TestIPMembersOfServicesAreCompleted(t *testing.T) {
 	selector := map[string]string{"a": "b"}
 	single, dual := new(corev1.IPFamilyPolicySingleStack), new(corev1.IPFamilyPolicyRequireDualStack)

@@ -41,7 +41,7 @@ func (b *builder) body(group, version, name string, verbs ...string) (kind.Kind,
 	return store.Compile(d)
 }
 
-// statusSubresource is the status of nearly all built-in kinds: unlike the one of custom resources, it also writes the metadata
+// statusSubresource is the status of nearly all built-in kinds: unlike the status of custom resources, it also writes the metadata
 // (upstream: pkg/registry, the status strategies without ResetObjectMetaForStatus).
 func (t *objectType) statusSubresource(r served) kind.Subresource[meta.Object] {
 	return kind.Subresource[meta.Object]{Name: "status", Verbs: readWrite(), Resets: append([]string{"spec"}, r.statusResets...), Write: func(parent, body meta.Object) error {
@@ -217,7 +217,7 @@ func targetProblems(target *corev1.ObjectReference) (errs upstream.ErrorList) {
 	return errs
 }
 
-// merged returns a map with the entries of both; those of the second win.
+// merged returns a map with the entries of both; the entries of the second win.
 func merged(a, b map[string]string) map[string]string {
 	if len(b) == 0 {
 		return a

@@ -43,7 +43,7 @@ func special(t reflect.Type) *schema.Schema {
 	return nil
 }
 
-// documented types return their descriptions by member; the one of the type is under "".
+// documented types return their descriptions by member; the description of the type is under "".
 type documented interface{ SwaggerDoc() map[string]string }
 
 // of returns the schema of a type. The error names the member that has no schema.
@@ -255,7 +255,7 @@ func nilable(t reflect.Type) bool {
 	return t.Kind() == reflect.Slice || t.Kind() == reflect.Map || t.Kind() == reflect.Pointer
 }
 
-// defaultOf returns the default that is published for a member without parts: the one of its marker, or the zero value of a
+// defaultOf returns the default that is published for a member without parts: the default of its marker, or the zero value of a
 // type that is always written.
 func defaultOf(t reflect.Type, omits bool, marked string) (any, error) {
 	if marked != "" {

@@ -59,7 +59,7 @@ var before = row{"initial state", []point{
 		s.load(yaml)
 		return when(slices.Equal(all(t, s), []string{"a"}))
 	}},
-	{name: "a fork of that of another test", check: func(t *testing.T, s subject) finding {
+	{name: "a fork of the state of another test", check: func(t *testing.T, s subject) finding {
 		given(t, s, "a")
 		f := s.fork(t)
 		if f == nil {

@@ -32,7 +32,7 @@ const (
 type Server struct {
 	api    *httpapi.API
 	tokens *Tokens
-	// authenticate and authorize are those of the API's options, or nil. mayAll is set if there is no authorization.
+	// authenticate and authorize are the functions of the API's options, or nil. mayAll is set if there is no authorization.
 	authenticate httpapi.Authenticator
 	authorize    httpapi.Authorizer
 	mayAll       bool

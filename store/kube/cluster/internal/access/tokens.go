@@ -39,7 +39,7 @@ type TokenOptions struct {
 	Audiences []string
 	// Key signs tokens: an RSA or ECDSA key. Default: a key that is made with the first token.
 	Key crypto.Signer
-	// PublicKeys check tokens beside the one of Key.
+	// PublicKeys check tokens, besides the public key of Key.
 	PublicKeys []crypto.PublicKey
 	// MaxExpiration shortens longer tokens. Zero means no limit.
 	MaxExpiration time.Duration

@@ -182,7 +182,7 @@ func (r *recorder) AddWarning(_, text string) {
 	r.warn(text)
 }
 
-// optionsKind returns the type of the options of a write. Their group is not the one of the served versions.
+// optionsKind returns the type of the options of a write. Their group is not the group of the served versions.
 func optionsKind(kind string) metav1.TypeMeta {
 	return metav1.TypeMeta{Kind: kind, APIVersion: metav1.SchemeGroupVersion.String()}
 }

@@ -213,7 +213,7 @@ func (i *interfaces) Default(o runtime.Object) {
 	}
 }
 
-// Convert implements runtime.ObjectConvertor. A plugin converts the object that it has changed to the one of the write.
+// Convert implements runtime.ObjectConvertor. A plugin converts the object that it has changed into the object of the write.
 func (i *interfaces) Convert(in, out, _ any) error {
 	from, to := in.(runtime.Object), out.(runtime.Object)
 	if err := i.convert(from, to); err != nil {

@@ -9,7 +9,7 @@
 // What a strategy does when it prepares an object is not here: generation, a status that is wiped, allocated addresses, the
 // annotation deprecated.daemonset.template.generation, members of disabled features.
 //
-// The rules are those of kube-apiserver 1.36 with its default feature gates. Members that only 1.37 has get no default.
+// The rules are the rules of kube-apiserver 1.36 with its default feature gates. Members that only 1.37 has get no default.
 package defaults
 
 import (

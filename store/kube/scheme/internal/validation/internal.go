@@ -54,7 +54,7 @@ func writeInternal(out *bytes.Buffer, v reflect.Value) error {
 	return err
 }
 
-// writeMembers writes the members of a struct, and those of embedded structs in their place.
+// writeMembers writes the members of a struct, with the members of embedded structs in place of these.
 func writeMembers(out *bytes.Buffer, v reflect.Value, first *bool) error {
 	if v.Type() == reflect.TypeFor[corev1.PodSpec]() {
 		return writePodSpec(out, v)

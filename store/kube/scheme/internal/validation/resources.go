@@ -178,7 +178,7 @@ func resourceClaims(e *errs, p loc, claims []corev1.ResourceClaim, known map[str
 	}
 }
 
-// podResources checks the resources of a pod as a whole, and beside those of its containers.
+// podResources checks the resources of a pod as a whole, also against the resources of its containers.
 func podResources(e *errs, p loc, pod *podContext) {
 	r, p := pod.Resources, p.Child("resources")
 	if r == nil {

@@ -356,7 +356,7 @@ func set(t *testing.T, tree any, parts []string, value any, remove bool) any {
 }
 
 // vary returns cases with a mistake at every place of the object: what is there is missing, empty, too small, too large, of
-// another form, or there twice. verbs are those of the lines, separated by spaces; create without any.
+// another form, or there twice. verbs are the verbs of the lines, separated by spaces; none means create.
 func vary(object any, verbs string) (lines []string) {
 	if verbs == "" {
 		verbs = "create"
