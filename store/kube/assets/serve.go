@@ -45,7 +45,7 @@ func (o options) newServer() (*server, error) {
 	if err != nil {
 		return nil, err
 	}
-	does := o.network.Cluster(o.rules.Cluster(cluster.Options{Tokens: o.tokens}))
+	does := o.network.Cluster(o.rules.Cluster(cluster.Options{Tokens: o.tokens, FeatureGates: o.gates}))
 	does.Serves = o.serves
 	if s.api, err = cluster.New(does, httpapi.Options{
 		Authenticate: users, Authorize: o.rules.Authorizer(),

@@ -39,6 +39,9 @@ type Options struct {
 	ServiceRanges []netip.Prefix
 	// NodePorts is the range of node ports. The zero value means 30000-32767.
 	NodePorts utilnet.PortRange
+	// FeatureGates turns feature gates of kube-apiserver 1.36 on or off, as --feature-gates. A gate that is off takes its members from
+	// built-in objects that are written, unless they had them before. Gates have no other effect here.
+	FeatureGates map[string]bool
 	// Webhooks calls the admission webhooks of the MutatingWebhookConfigurations and ValidatingWebhookConfigurations.
 	Webhooks bool
 	// Dial connects to admission webhooks, and to conversion webhooks. Nil means TCP. The address of

@@ -149,7 +149,11 @@ func (s *APIServer) serve(listener net.Listener, f flags) error {
 	if authorize := f.rules.Authorizer(); authorize != nil {
 		opts.API.Authorize = authorize
 	}
-	if opts.API, err = f.network.Cluster(f.rules.Cluster(s.door.controllers)).API(opts.API); err != nil {
+	does := f.network.Cluster(f.rules.Cluster(s.door.controllers))
+	if f.gates != nil {
+		does.FeatureGates = f.gates
+	}
+	if opts.API, err = does.API(opts.API); err != nil {
 		return err
 	}
 	opts.Fixtures = nil // loaded when the definitions are there
