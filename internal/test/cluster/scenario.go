@@ -13,6 +13,8 @@ type Scenario struct {
 	Controllers bool
 	// DualStack is set if the scenario needs a server with the ranges of dualStackRanges.
 	DualStack bool
+	// Gates is set if the scenario needs a server with otherGates.
+	Gates bool
 }
 
 // Scenarios returns all scenarios.
@@ -46,6 +48,8 @@ func Scenarios() []Scenario {
 		{Name: "addresses", play: addressesGiven},
 		{Name: "ports", play: portsGiven},
 		{Name: "dualstack", play: dualStack, DualStack: true},
+		{Name: "gates", play: gates},
+		{Name: "othergates", play: gates, Gates: true},
 		{Name: "empties", play: empties},
 		{Name: "kept", play: kept},
 		{Name: "adminaccess", play: adminAccess},

@@ -3,7 +3,7 @@ package gates
 
 import (
 	_ "embed"
-	"errors"
+
 	"fmt"
 	"maps"
 	"slices"
@@ -11,8 +11,10 @@ import (
 	"strings"
 	"sync"
 
+	utilerrors "k8s.io/apimachinery/pkg/util/errors"
 	"k8s.io/apimachinery/pkg/util/version"
 	"k8s.io/component-base/featuregate"
+	"k8s.io/klog/v2"
 )
 
 // Version is the version of Kubernetes whose gates these are.
@@ -51,22 +53,28 @@ func New(set map[string]bool) (*Gates, error) {
 		return nil, err
 	}
 	// One gate after the other, so that the error does not depend on the order of a map.
+	present := all.GetAll()
 	for _, name := range slices.Sorted(maps.Keys(set)) {
-		if _, known := all.GetAll()[featuregate.Feature(name)]; !known {
+		if _, known := present[featuregate.Feature(name)]; !known {
 			return nil, fmt.Errorf("unrecognized feature gate: %s", name)
 		}
 	}
-	if err := all.SetFromMap(set); err != nil {
+	if err := all.SetFromMapWithLogger(klog.Logger{}, set); err != nil {
 		return nil, err
 	}
 	if errs := all.Validate(); len(errs) > 0 {
-		return nil, errors.Join(errs...)
+		return nil, utilerrors.NewAggregate(errs)
 	}
 	g := &Gates{on: make(map[string]bool, len(specs))}
+	_, alphas := set["AllAlpha"]
+	_, betas := set["AllBeta"]
 	for name := range specs {
-		on := all.Enabled(name)
+		on := present[name].Default
+		if _, asked := set[string(name)]; asked || alphas || betas {
+			on = all.Enabled(name) // slow: the library keeps an account of these questions
+		}
 		g.on[string(name)] = on
-		if spec := all.GetAll()[name]; spec.Default != on {
+		if present[name].Default != on {
 			g.changed += string(name) + " "
 		}
 	}
@@ -150,4 +158,10 @@ func Parse(values []string) (map[string]bool, error) {
 		}
 	}
 	return set, nil
+}
+
+// Locked reports whether a gate cannot be changed in this version.
+func Locked(name string) bool {
+	_, err := New(map[string]bool{name: !Default().Enabled(name)})
+	return err != nil && strings.HasPrefix(err.Error(), "cannot set feature gate")
 }

@@ -29,6 +29,10 @@ func TestGatesAreSetAndRefusedAsByKubeAPIServer(t *testing.T) {
 	require.NoError(t, err)
 	assert.True(t, g.Enabled("ContainerStopSignals"))
 	assert.False(t, g.Enabled("SELinuxMount"), "a beta gate")
+	g, err = gates.New(map[string]bool{"AllBeta": false, "HostnameOverride": true})
+	require.NoError(t, err)
+	assert.False(t, g.Enabled("HPAConfigurableTolerance"))
+	assert.True(t, g.Enabled("HostnameOverride"), "the gate itself counts more")
 	for value, want := range map[string]string{
 		"Foo=true":                        "unrecognized feature gate: Foo",
 		"Foo=true,Bar=true":               "unrecognized feature gate: Bar",

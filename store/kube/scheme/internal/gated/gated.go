@@ -111,7 +111,7 @@ type step struct {
 	index  []int // of the field
 	each   byte  // '[', '{' or 0
 	fades  bool
-	except string
+	except *string
 }
 
 // pathsOf compiles paths for a Go type. The rules are constants: a path without a member is a mistake of the program.
@@ -121,7 +121,10 @@ func pathsOf(t reflect.Type, texts []string) (out []path) {
 		at := t
 		for _, name := range strings.Split(text, ".") {
 			var s step
-			name, s.except, _ = strings.Cut(name, "!")
+			name, except, found := strings.Cut(name, "!")
+			if found {
+				s.except = &except
+			}
 			for _, end := range []string{"[]", "{}", "?"} {
 				var cut bool
 				if name, cut = strings.CutSuffix(name, end); cut {
@@ -167,7 +170,7 @@ func (p path) isSet(v reflect.Value) bool {
 	}
 	s := p[0]
 	if len(p) == 1 {
-		return s.except == "" || !isText(f, s.except)
+		return s.except == nil || !isText(f, *s.except)
 	}
 	switch s.each {
 	case '[':

@@ -117,7 +117,7 @@ func specs(kind string) []rule {
 		return append(below("spec.template.spec.", podSpec()),
 			rule{gate: "MaxUnavailableStatefulSet", drops: []string{"spec.updateStrategy.rollingUpdate.maxUnavailable"}})
 	case "PersistentVolumeClaim":
-		return []rule{{gate: "CrossNamespaceVolumeDataSource", drops: []string{"spec.dataSourceRef"}, when: "spec.dataSourceRef.namespace"}}
+		return []rule{{gate: "CrossNamespaceVolumeDataSource", drops: []string{"spec.dataSourceRef"}, when: "spec.dataSourceRef.namespace!"}}
 	case "Node":
 		return []rule{
 			{drops: []string{"spec.configSource"}}, {drops: []string{"status.config"}},
