@@ -46,8 +46,8 @@ type Options struct {
 	Webhooks bool
 	// Dial connects to admission webhooks, and to conversion webhooks. Nil means TCP. The address of
 	// a service is its cluster IP if its writer set one, or the address of an endpoint in an EndpointSlice. Else Dial gets the name
-	// NAME.NAMESPACE.svc:PORT, and without Dial the call fails. With Addresses each service has a cluster IP, which nothing routes, so it
-	// is the last of these.
+	// NAME.NAMESPACE.svc:PORT, and without Dial the call fails. With Addresses each service has a cluster IP, which nothing routes:
+	// it is not called.
 	Dial func(ctx context.Context, network, address string) (net.Conn, error)
 	// Policies enforces ValidatingAdmissionPolicies and MutatingAdmissionPolicies.
 	Policies bool

@@ -43,7 +43,8 @@ func (b *builder) builtin(r served) (kind.Kind, error) {
 		},
 		SelectableFields: r.fields,
 	}
-	if !strings.HasPrefix(r.group, "admissionregistration.") {
+	// The validation of these kinds leaves the metadata to the rules of all kinds.
+	if !strings.HasPrefix(r.group, "admissionregistration.") && r.kind != "PodDisruptionBudget" && r.kind != "Event" {
 		d.Strategy.ValidateFinalizer = validateFinalizer
 	}
 	b.prepare(&d, r, t)
