@@ -218,22 +218,27 @@ func (r *Resource) beginDeletion(w *write, current *Item) (began bool, err error
 	return true, err
 }
 
-// checkPreconditions names the kind in its errors, where other conflicts name the resource, as upstream does.
+// checkPreconditions names the kind in its errors, where other conflicts name the resource, as upstream does. The storage of a kind that
+// decides how its deletion begins checks them itself, with texts of its own (registry/core/namespace/storage, and
+// customresourcedefinition of apiextensions-apiserver).
 func (r *Resource) checkPreconditions(current *Item, p *kinds.Preconditions) error {
 	if p == nil {
 		return nil
 	}
 	gk := r.Kind.GroupKind()
 	gr := meta.GroupResource{Group: gk.Group, Resource: gk.Kind}
+	otherUID := "the UID in the precondition (%s) does not match the UID in record (%s). The object might have been deleted and then recreated"
+	otherVersion := "the ResourceVersion in the precondition (%s) does not match the ResourceVersion in record (%s). The object might have been modified"
+	if r.Kind.PreparesDelete() {
+		gr = r.Kind.GroupResource()
+		otherUID = "Precondition failed: UID in precondition: %s, UID in object meta: %s"
+		otherVersion = "Precondition failed: ResourceVersion in precondition: %s, ResourceVersion in object meta: %s"
+	}
 	if p.UID != nil && *p.UID != current.UID() {
-		return meta.NewConflict(gr, current.Name(), fmt.Sprintf(
-			"the UID in the precondition (%s) does not match the UID in record (%s). The object might have been deleted and then recreated",
-			*p.UID, current.UID()))
+		return meta.NewConflict(gr, current.Name(), fmt.Sprintf(otherUID, *p.UID, current.UID()))
 	}
 	if p.ResourceVersion != nil && *p.ResourceVersion != current.ResourceVersion() {
-		return meta.NewConflict(gr, current.Name(), fmt.Sprintf(
-			"the ResourceVersion in the precondition (%s) does not match the ResourceVersion in record (%s). The object might have been modified",
-			*p.ResourceVersion, current.ResourceVersion()))
+		return meta.NewConflict(gr, current.Name(), fmt.Sprintf(otherVersion, *p.ResourceVersion, current.ResourceVersion()))
 	}
 	return nil
 }

@@ -25,7 +25,7 @@ import (
 
 // newServer returns a server in memory that does what a kube-apiserver does, with RBAC, and the two controllers if asked. Nil is
 // the clock of the machine.
-func newServer(t *testing.T, controllers bool, c clock.Clock, ranges ...netip.Prefix) *httpapi.API {
+func newServer(t *testing.T, controllers bool, c clock.Clock, changes ...func(*cluster.Options)) *httpapi.API {
 	t.Helper()
 	klog.LogToStderr(false) // upstream's webhooks log each failure
 	klog.SetOutput(io.Discard)
@@ -33,9 +33,12 @@ func newServer(t *testing.T, controllers bool, c clock.Clock, ranges ...netip.Pr
 	does := cluster.Options{
 		Objects: true, ClientCA: []byte("-----BEGIN CERTIFICATE-----\n-----END CERTIFICATE-----\n"),
 		Plugins: cluster.DefaultPlugins(), Namespaces: true, Service: true, Addresses: true, Webhooks: true, Policies: true, Disruptions: true,
-		Reviews: true, RBAC: true, GarbageCollection: controllers, NamespaceDeletion: controllers, PolicyStatus: controllers, ServiceRanges: ranges,
+		Reviews: true, RBAC: true, GarbageCollection: controllers, NamespaceDeletion: controllers, PolicyStatus: controllers,
 		Tokens: cluster.Tokens{Issuer: "https://127.0.0.1:8443/"},
 		Dial:   dial,
+	}
+	for _, change := range changes {
+		change(&does)
 	}
 	options, err := does.API(httpapi.Options{Authenticate: func(r *http.Request) (httpapi.User, bool) {
 		if r.Header.Get("Authorization") == "" {
@@ -81,11 +84,20 @@ func TestAnswersEqualThoseOfKubeAPIServer(t *testing.T) {
 			}
 		}
 	}
-	var ranges []netip.Prefix
-	for _, text := range strings.Split(dualStackRanges, ",") {
-		ranges = append(ranges, netip.MustParsePrefix(text))
-	}
-	all = append(all, scenarios(Player{Transport: newServer(t, false, nil, ranges...).Transport(), URL: "http://test"}, needsDualStack)...)
+	twoRanges := newServer(t, false, nil, func(o *cluster.Options) {
+		for _, text := range strings.Split(dualStackRanges, ",") {
+			o.ServiceRanges = append(o.ServiceRanges, netip.MustParsePrefix(text))
+		}
+	})
+	all = append(all, scenarios(Player{Transport: twoRanges.Transport(), URL: "http://test"}, needsDualStack)...)
+	gated := newServer(t, false, nil, func(o *cluster.Options) {
+		o.FeatureGates = map[string]bool{}
+		for _, gate := range strings.Split(otherGates, ",") {
+			name, on, _ := strings.Cut(gate, "=")
+			o.FeatureGates[name] = on == "true"
+		}
+	})
+	all = append(all, scenarios(Player{Transport: gated.Transport(), URL: "http://test"}, needsGates)...)
 	for _, s := range Scenarios() {
 		if s.Alone {
 			is := func(other Scenario) bool { return other.Name == s.Name }

@@ -14,6 +14,7 @@ var (
 	server      = flag.String("url", "", "URL of a kube-apiserver that asks for no credentials: record its answers")
 	controllers = flag.String("controllers", "", "URL of one with kube-controller-manager beside it, likewise")
 	dual        = flag.String("dual", "", "URL of one with --service-cluster-ip-range="+dualStackRanges+", likewise")
+	otherGated  = flag.String("gates", "", "URL of one with --feature-gates="+otherGates+", likewise")
 	write       = flag.Bool("write", false, "write the table of differences again")
 )
 
@@ -35,16 +36,17 @@ func scenarios(p Player, is func(Scenario) bool) (all []exchange.Scenario) {
 }
 
 // The servers that scenarios need.
-func needsPlain(s Scenario) bool       { return !s.Controllers && !s.DualStack }
+func needsPlain(s Scenario) bool       { return !s.Controllers && !s.DualStack && !s.Gates }
 func needsControllers(s Scenario) bool { return s.Controllers }
 func needsDualStack(s Scenario) bool   { return s.DualStack }
+func needsGates(s Scenario) bool       { return s.Gates }
 
-// TestRecord writes the answers of the servers of -url, -controllers and -dual.
+// TestRecord writes the answers of the servers of -url, -controllers, -dual and -gates.
 func TestRecord(t *testing.T) {
-	if *server == "" && *controllers == "" && *dual == "" {
+	if *server == "" && *controllers == "" && *dual == "" && *otherGated == "" {
 		t.Skip("records the answers of a kube-apiserver, which -url names")
 	}
-	for url, is := range map[string]func(Scenario) bool{*server: needsPlain, *controllers: needsControllers, *dual: needsDualStack} {
+	for url, is := range map[string]func(Scenario) bool{*server: needsPlain, *controllers: needsControllers, *dual: needsDualStack, *otherGated: needsGates} {
 		if url != "" {
 			exchange.Record(t, recorded, scenarios(Player{Transport: http.DefaultTransport, URL: url}, is))
 		}

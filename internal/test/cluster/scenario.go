@@ -15,6 +15,8 @@ type Scenario struct {
 	DualStack bool
 	// Alone is set if the scenario has objects that others would meet. It is played to a server of its own, and recorded by itself.
 	Alone bool
+	// Gates is set if the scenario needs a server with otherGates.
+	Gates bool
 }
 
 // Scenarios returns all scenarios.
@@ -48,6 +50,8 @@ func Scenarios() []Scenario {
 		{Name: "addresses", play: addressesGiven},
 		{Name: "ports", play: portsGiven},
 		{Name: "dualstack", play: dualStack, DualStack: true},
+		{Name: "gates", play: gates},
+		{Name: "othergates", play: gates, Gates: true},
 		{Name: "empties", play: empties},
 		{Name: "kept", play: kept},
 		{Name: "adminaccess", play: adminAccess},

@@ -25,6 +25,7 @@ func effective() map[string]string {
 		"disable-http2-serving":                "Serve HTTP/1.1 only.",
 		"enable-admission-plugins":             "Admission plugins that must run, of those that this server has.",
 		"etcd-servers":                         "One of these must accept connections. Nothing is stored there: objects are in memory.",
+		"feature-gates":                        "Gates that are off take their members from built-in objects. They have no other effect.",
 		"http2-max-streams-per-connection":     "The streams of a connection of HTTP/2.",
 		"max-mutating-requests-inflight":       "Writes at a time.",
 		"max-requests-inflight":                "Reads at a time.",

@@ -109,6 +109,9 @@ func TestWrongOptionsAreRefusedByTheTextsOfKubeAPIServer(t *testing.T) {
 		"--runtime-config=api/all=false":           "invalid key with only api/all=false",
 		"--service-cluster-ip-range=foo":           "service-cluster-ip-range[0] is not a valid cidr",
 		"--service-cluster-ip-range=10.0.0.0/24,a": "service-cluster-ip-range[1] is not an ip net",
+		"--feature-gates=Foo=true":                 "unrecognized feature gate: Foo",
+		"--feature-gates=JobManagedBy=false":       "cannot set feature gate JobManagedBy to false, feature is locked to true",
+		"--feature-gates=SELinuxMount":             "missing bool value for SELinuxMount",
 		"--service-account-key-file=/none":         "open /none: no such file or directory",
 		"--service-account-signing-key-file=/none": "failed to parse service-account-issuer-key-file: open /none: no such file or directory",
 		"--tls-cert-file=/none":                    "missing filename for serving cert",
@@ -164,8 +167,8 @@ func TestHelpNamesEachFlagAtTheBeginOfALine(t *testing.T) {
 func TestFlagsThatAreSetWithoutEffectAreReported(t *testing.T) {
 	fs, err := apiserverFlags()
 	require.NoError(t, err)
-	require.NoError(t, fs.Parse([]string{"--feature-gates=A=true", "--secure-port=1", "--audit-log-path=x"}))
-	assert.Equal(t, []string{"--audit-log-path", "--feature-gates"}, idle(fs))
+	require.NoError(t, fs.Parse([]string{"--profiling=true", "--secure-port=1", "--audit-log-path=x"}))
+	assert.Equal(t, []string{"--audit-log-path", "--profiling"}, idle(fs))
 }
 
 func TestMissingEtcdIsAnError(t *testing.T) {

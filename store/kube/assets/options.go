@@ -26,6 +26,7 @@ type options struct {
 	port      int64
 	advertise net.IP
 	network   controlplane.Network
+	gates     map[string]bool
 
 	certDir, certFile, keyFile string
 	tls                        *tls.Config
@@ -63,6 +64,9 @@ func readOptions(fs *pflag.FlagSet) (o options, problems []error) {
 	o.certDir, o.certFile, o.keyFile = controlplane.Get(fs.GetString, "cert-dir"), controlplane.Get(fs.GetString, "tls-cert-file"), controlplane.Get(fs.GetString, "tls-private-key-file")
 	problems = append(problems, o.readTLS(fs)...)
 	var err error
+	if o.gates, err = controlplane.FeatureGates(fs); err != nil {
+		problems = append(problems, err)
+	}
 	if o.clients, o.rules, err = controlplane.Access(fs, func(text string) { klog.Warning(text) }); err != nil {
 		problems = append(problems, err)
 	}

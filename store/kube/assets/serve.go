@@ -46,7 +46,7 @@ func (o options) newServer() (*server, error) {
 	if err != nil {
 		return nil, err
 	}
-	does := o.network.Cluster(o.rules.Cluster(cluster.Options{Tokens: o.tokens}))
+	does := o.network.Cluster(o.rules.Cluster(cluster.Options{Tokens: o.tokens, FeatureGates: o.gates}))
 	does.Serves, does.ServicePort = o.serves, int(o.port)
 	does.Advertise, _ = netip.AddrFromSlice(o.advertise)
 	does.Advertise = does.Advertise.Unmap()

@@ -48,12 +48,15 @@ type Options struct {
 	ServiceRanges []netip.Prefix
 	// NodePorts is the range of node ports. The zero value means 30000-32767.
 	NodePorts utilnet.PortRange
+	// FeatureGates turns feature gates of kube-apiserver 1.36 on or off, as --feature-gates. A gate that is off takes its members from
+	// built-in objects that are written, unless they had them before. Gates have no other effect here.
+	FeatureGates map[string]bool
 	// Webhooks calls the admission webhooks of the MutatingWebhookConfigurations and ValidatingWebhookConfigurations.
 	Webhooks bool
 	// Dial connects to admission webhooks, and to conversion webhooks. Nil means TCP. The address of
 	// a service is its cluster IP if its writer set one, or the address of an endpoint in an EndpointSlice. Else Dial gets the name
-	// NAME.NAMESPACE.svc:PORT, and without Dial the call fails. With Addresses each service has a cluster IP, which nothing routes, so it
-	// is the last of these.
+	// NAME.NAMESPACE.svc:PORT, and without Dial the call fails. With Addresses each service has a cluster IP, which nothing routes:
+	// it is not called.
 	Dial func(ctx context.Context, network, address string) (net.Conn, error)
 	// Policies enforces ValidatingAdmissionPolicies and MutatingAdmissionPolicies.
 	Policies bool

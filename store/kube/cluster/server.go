@@ -62,6 +62,9 @@ func (o Options) API(api httpapi.Options) (httpapi.Options, error) {
 // kinds returns the kinds to serve: built-in ones, definitions, those in more, and the ones that have no objects.
 func (o Options) kinds(more []kind.Kind) (out []kind.Kind, err error) {
 	all, err := builtinKinds()
+	if len(o.FeatureGates) > 0 {
+		all, err = newBuiltinKinds(scheme.Options{FeatureGates: o.FeatureGates})
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -108,10 +111,12 @@ func indexOf(all []kind.Kind, k kind.Kind) int {
 }
 
 // builtinKinds returns the kinds of client-go's scheme. Types that a program has added to that scheme are not among them.
-var builtinKinds = sync.OnceValues(func() ([]kind.Kind, error) {
+var builtinKinds = sync.OnceValues(func() ([]kind.Kind, error) { return newBuiltinKinds(scheme.Options{}) })
+
+func newBuiltinKinds(o scheme.Options) ([]kind.Kind, error) {
 	types := runtime.NewScheme()
 	if err := clientgoscheme.AddToScheme(types); err != nil {
 		return nil, err
 	}
-	return scheme.Kinds(types, scheme.Options{})
-})
+	return scheme.Kinds(types, o)
+}

@@ -31,16 +31,22 @@ func TestServicesOfWebhooksAreResolved(t *testing.T) {
 		slices  []string // of endpoints
 		dials   string   // the address that Dial gets, "" if it is not called
 		without string   // the error without Dial
+		// allocated gives each service a cluster IP.
+		allocated bool
 	}{
-		"no service":          {"", nil, "", `service "hook" not found`},
-		"no address":          {service, []string{ofAnother}, "hook.default.svc:443", noEndpoints},
-		"a load balancer":     {withSpec(`"type":"LoadBalancer"`), nil, "hook.default.svc:443", noEndpoints},
-		"another port":        {strings.Replace(service, "443", "444", 1), nil, "", `no service port 443 found for service "hook"`},
-		"headless":            {withSpec(`"clusterIP":"None"`), nil, "", `cannot route to service with ClusterIP "None"`},
-		"endpoints":           {service, []string{ofAnother, endpoints}, "192.0.2.7:9443", ""},
-		"endpoints not ready": {service, []string{strings.Replace(endpoints, `["192.0.2.7"]`, `["192.0.2.7"],"conditions":{"ready":false}`, 1)}, "hook.default.svc:443", noEndpoints},
-		"a cluster IP":        {withSpec(`"clusterIP":"10.0.0.9"`), []string{endpoints}, "10.0.0.9:443", ""},
-		"an external name":    {externalName, nil, "hooks.example.com:443", ""},
+		"no service":                            {"", nil, "", `service "hook" not found`, false},
+		"no address":                            {service, []string{ofAnother}, "hook.default.svc:443", noEndpoints, false},
+		"a load balancer":                       {withSpec(`"type":"LoadBalancer"`), nil, "hook.default.svc:443", noEndpoints, false},
+		"another port":                          {strings.Replace(service, "443", "444", 1), nil, "", `no service port 443 found for service "hook"`, false},
+		"headless":                              {withSpec(`"clusterIP":"None"`), nil, "", `cannot route to service with ClusterIP "None"`, false},
+		"endpoints":                             {service, []string{ofAnother, endpoints}, "192.0.2.7:9443", "", false},
+		"endpoints not ready":                   {service, []string{strings.Replace(endpoints, `["192.0.2.7"]`, `["192.0.2.7"],"conditions":{"ready":false}`, 1)}, "hook.default.svc:443", noEndpoints, false},
+		"a cluster IP":                          {withSpec(`"clusterIP":"10.0.0.9"`), []string{endpoints}, "10.0.0.9:443", "", false},
+		"an external name":                      {externalName, nil, "hooks.example.com:443", "", false},
+		"an allocated address":                  {service, []string{ofAnother}, "hook.default.svc:443", noEndpoints, true},
+		"an allocated address, headless":        {withSpec(`"clusterIP":"None"`), nil, "", `cannot route to service with ClusterIP "None"`, true},
+		"endpoints beside an allocated address": {service, []string{ofAnother, endpoints}, "192.0.2.7:9443", "", true},
+		"an external name, allocated":           {externalName, nil, "hooks.example.com:443", "", true},
 	} {
 		for _, dial := range []bool{true, false} {
 			if !dial && row.without == "" {
@@ -55,6 +61,7 @@ func TestServicesOfWebhooksAreResolved(t *testing.T) {
 						return nil, errors.New("dialed " + address)
 					}
 				}
+				o.Addresses = row.allocated
 				api := serve(t, o, apitest.Options{})
 				post := func(path, body string) (int, string) {
 					t.Helper()

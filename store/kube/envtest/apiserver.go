@@ -154,6 +154,9 @@ func (s *APIServer) serve(listener net.Listener, f flags) error {
 	if does.ClientCA, err = f.clients.ClientCA(); err != nil {
 		return err
 	}
+	if f.gates != nil {
+		does.FeatureGates = f.gates
+	}
 	if opts.API, err = does.API(opts.API); err != nil {
 		return err
 	}

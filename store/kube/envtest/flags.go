@@ -14,6 +14,7 @@ type flags struct {
 	clients controlplane.Authentication
 	rules   controlplane.Rules
 	network controlplane.Network
+	gates   map[string]bool
 }
 
 // readFlags returns the flags of a server over the defaults that envtest has, and says which have no effect.
@@ -21,7 +22,7 @@ func readFlags(s *APIServer) (f flags, err error) {
 	// The flags that envtest sets itself are not read, nor are they reported.
 	own := strings.Fields(`allow-privileged cert-dir bind-address secure-port etcd-servers insecure-port
 		advertise-address service-account-issuer service-account-key-file service-account-signing-key-file`)
-	read := strings.Fields("client-ca-file token-auth-file anonymous-auth authorization-mode enable-admission-plugins disable-admission-plugins service-cluster-ip-range service-node-port-range")
+	read := strings.Fields("client-ca-file token-auth-file anonymous-auth authorization-mode enable-admission-plugins disable-admission-plugins service-cluster-ip-range service-node-port-range feature-gates")
 	args := &Arguments{maps.Clone(s.Configure().values)}
 	rest, err := args.addTemplates(s.Args, s)
 	if err != nil {
@@ -49,6 +50,9 @@ func readFlags(s *APIServer) (f flags, err error) {
 	var wrong []error
 	if f.network, wrong = controlplane.Services(fs); len(wrong) > 0 {
 		return f, wrong[0]
+	}
+	if f.gates, err = controlplane.FeatureGates(fs); err != nil {
+		return f, err
 	}
 	f.clients, f.rules, err = controlplane.Access(fs, func(text string) {
 		if s.Err != nil {

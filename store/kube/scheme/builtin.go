@@ -8,15 +8,18 @@ import (
 	"strings"
 	"time"
 
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/intstr"
 	upstream "k8s.io/apimachinery/pkg/util/validation/field"
 	clientscheme "k8s.io/client-go/kubernetes/scheme"
 
 	"github.com/kubecoord/kubecoord/store"
 	"github.com/kubecoord/kubecoord/store/field"
 	"github.com/kubecoord/kubecoord/store/kind"
+	"github.com/kubecoord/kubecoord/store/kube/scheme/internal/gated"
 	"github.com/kubecoord/kubecoord/store/kube/scheme/internal/printers"
 	"github.com/kubecoord/kubecoord/store/kube/scheme/internal/validation"
 	"github.com/kubecoord/kubecoord/store/kube/scheme/internal/warnings"
@@ -45,7 +48,8 @@ func (b *builder) builtin(r served) (kind.Kind, error) {
 		SelectableFields: r.fields,
 	}
 	admits := strings.HasPrefix(r.group, "admissionregistration.")
-	if !admits {
+	// The validation of these kinds leaves the metadata to the rules of all kinds.
+	if !admits && r.kind != "PodDisruptionBudget" && r.kind != "Event" {
 		d.Strategy.ValidateFinalizer = validateFinalizer
 	}
 	d.Strategy.SlowValidation = admits || r.group == "resource.k8s.io" // their expressions are compiled
@@ -97,7 +101,7 @@ func (b *builder) builtin(r served) (kind.Kind, error) {
 		}
 	}
 	if r.status && !r.ownStatus {
-		d.Subresources = append(d.Subresources, t.statusSubresource(r))
+		d.Subresources = append(d.Subresources, t.statusSubresource(r, gated.Statuses(r.kind, t.goType, b.gates)))
 	}
 	return store.Compile(d)
 }
@@ -138,24 +142,39 @@ func warner(of func(obj, old runtime.Object) []string) func(o, old meta.Object) 
 }
 
 // setDefaults brings an object into the form that a kube-apiserver decodes.
-func (b *builder) setDefaults(o meta.Object) { b.defaults.Default(valueOf(o)) }
+func (b *builder) setDefaults(o meta.Object) {
+	v := valueOf(o)
+	b.defaults.Default(v)
+	if s, ok := v.(*appsv1.StatefulSet); ok && b.gates.Enabled("MaxUnavailableStatefulSet") {
+		if u := s.Spec.UpdateStrategy.RollingUpdate; u != nil && u.MaxUnavailable == nil {
+			u.MaxUnavailable = new(intstr.FromInt32(1))
+		}
+	}
+}
 
 // prepare sets the functions that change an object before a write. A kube-apiserver sets defaults whenever it decodes an object,
 // also one from its storage, so that a default may follow from what the strategy has set: a Job has the labels of its template.
 func (b *builder) prepare(d *kind.Descriptor[meta.Object], r served, t *objectType) {
-	if r.create != nil {
+	drops := gated.Of(r.kind, t.goType, b.gates)
+	if r.create != nil || drops != nil {
 		d.Strategy.Create.Prepare = func(ctx context.Context, o meta.Object) {
-			r.create(ctx, valueOf(o))
-			b.setDefaults(o)
+			drops.Drop(valueOf(o), nil)
+			if r.create != nil {
+				r.create(ctx, valueOf(o))
+				b.setDefaults(o)
+			}
 		}
 	}
 	if r.terminate != nil {
 		d.Strategy.Delete.Prepare = func(o meta.Object, _ time.Time) { r.terminate(valueOf(o)) }
 	}
-	if r.update != nil {
+	if r.update != nil || drops != nil {
 		d.Strategy.Update.Prepare = func(o, old meta.Object) {
-			r.update(valueOf(o), t.copyOf(old)) // which obj may share from now on
-			b.setDefaults(o)
+			drops.Drop(valueOf(o), valueOf(old))
+			if r.update != nil {
+				r.update(valueOf(o), t.copyOf(old)) // which obj may share from now on
+				b.setDefaults(o)
+			}
 		}
 	}
 }

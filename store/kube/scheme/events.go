@@ -30,9 +30,19 @@ func (b *builder) alias(r served, t *objectType) (kind.Alias[meta.Object], error
 		if old != nil {
 			old = toGroup(old)
 		}
-		return validate(toGroup(o), old)
+		return append(finalizerDomains(o), validate(toGroup(o), old)...)
 	}
 	return kind.Alias[meta.Object]{Group: r.group, Version: v, ValidateName: r.name, SelectableFields: r.fields}, nil
+}
+
+// finalizerDomains returns the errors of finalizers without a domain, which the core group allows Events to have.
+func finalizerDomains(o meta.Object) (errs field.Errors) {
+	for i, f := range o.GetObjectMeta().Finalizers {
+		if problems := validateFinalizer(f); problems != nil {
+			errs = append(errs, field.InvalidEach(field.Path("metadata.finalizers").Index(i), f, problems)...)
+		}
+	}
+	return errs
 }
 
 func eventToGroup(in *corev1.Event, out *eventsv1.Event) {

@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/google/uuid"
 	appsv1 "k8s.io/api/apps/v1"
 	batchv1 "k8s.io/api/batch/v1"
 	certificatesv1 "k8s.io/api/certificates/v1"
@@ -32,6 +33,13 @@ func onCreate[T any](f func(*T)) func(context.Context, runtime.Object) {
 
 func onUpdate[T any](f func(obj, old *T)) func(obj, old runtime.Object) {
 	return func(o, old runtime.Object) { f(any(o).(*T), any(old).(*T)) }
+}
+
+// createLimitRange gives a LimitRange without a name a random one, which follows from its uid so that a Seed repeats it.
+func createLimitRange(l *corev1.LimitRange) {
+	if l.Name == "" {
+		l.Name = uuid.NewSHA1(uuid.NameSpaceOID, []byte(l.UID)).String()
+	}
 }
 
 func createNamespace(n *corev1.Namespace) {

@@ -74,7 +74,7 @@ func coreResources() []served {
 			objects: componentStatuses, deprecated: "v1 ComponentStatus is deprecated in v1.19+"},
 		{version: v, kind: "ConfigMap", plural: "configmaps", short: []string{"cm"}, metadataAgain: true},
 		{version: v, kind: "Event", plural: "events", short: []string{"ev"}, creates: true, name: kind.PathSegmentName, fields: eventFields()},
-		{version: v, kind: "LimitRange", plural: "limitranges", short: []string{"limits"}, creates: true},
+		{version: v, kind: "LimitRange", plural: "limitranges", short: []string{"limits"}, creates: true, create: onCreate(createLimitRange)},
 		{version: v, kind: "Namespace", plural: "namespaces", short: []string{"ns"}, cluster: true, status: true, name: kind.DNSLabelName,
 			verbs:  []string{"create", "delete", "get", "list", "patch", "update", "watch"},
 			fields: fields("status.phase"), create: onCreate(createNamespace), update: onUpdate(updateNamespace),

@@ -16,7 +16,9 @@ import (
 	"github.com/kubecoord/kubecoord/store"
 	"github.com/kubecoord/kubecoord/store/kind"
 	"github.com/kubecoord/kubecoord/store/kube/internal/boxes"
+	"github.com/kubecoord/kubecoord/store/kube/internal/gates"
 	"github.com/kubecoord/kubecoord/store/kube/scheme/internal/defaults"
+	"github.com/kubecoord/kubecoord/store/kube/scheme/internal/gated"
 	storeschema "github.com/kubecoord/kubecoord/store/schema"
 )
 
@@ -24,6 +26,9 @@ import (
 type Options struct {
 	// Resource, if not nil, changes how a kind is served. It is called for each kind that is not built in, with the defaults in r.
 	Resource func(kind schema.GroupKind, r *Resource)
+	// FeatureGates turns feature gates of kube-apiserver 1.36 on or off. Built-in objects lose the members of gates that are off when they
+	// are written, unless they had them before.
+	FeatureGates map[string]bool
 }
 
 // Resource describes how a kind that is not built in is served. Built-in kinds are served as a kube-apiserver serves them.
@@ -41,11 +46,17 @@ type Resource struct {
 }
 
 // Kinds returns the kinds of the Go types in a scheme: the built-in kinds among them, then the other kinds sorted by
-// group and name. The error names a type that cannot be served, with the member and the rule that it breaks. Built-in kinds are made once
-// per process and shared.
+// group and name. The error names a type that cannot be served, with the member and the rule that it breaks, or a gate that cannot be
+// set. Built-in kinds are made once per process, and shared by all servers with the same gates.
 func Kinds(s *runtime.Scheme, opts Options) ([]kind.Kind, error) {
+	g, err := gates.Default(), error(nil)
+	if len(opts.FeatureGates) > 0 {
+		if g, err = gates.New(opts.FeatureGates); err != nil {
+			return nil, fmt.Errorf("scheme: %w", err)
+		}
+	}
 	var out []kind.Kind
-	for _, make := range builtins() {
+	for _, make := range builtins(g) {
 		if !s.Recognizes(make.gvk) {
 			continue
 		}
@@ -71,9 +82,18 @@ type builtin struct {
 	kind func() (kind.Kind, error)
 }
 
-// builtins returns the built-in kinds. All stores of a process share them.
-var builtins = sync.OnceValue(func() (out []builtin) {
+// builtins returns the built-in kinds with gates. All stores of a process share them.
+func builtins(g *gates.Gates) []builtin {
+	made, _ := madeKinds().LoadOrStore(gated.Relevant(g), sync.OnceValue(func() []builtin { return newBuiltins(g) }))
+	return made.(func() []builtin)()
+}
+
+// madeKinds has the functions that return the built-in kinds by the gates that matter to them.
+var madeKinds = sync.OnceValue(func() *sync.Map { return &sync.Map{} })
+
+func newBuiltins(g *gates.Gates) (out []builtin) {
 	b := newBuilder()
+	b.gates = g
 	for _, r := range resources() {
 		made := sync.OnceValues(func() (kind.Kind, error) { return b.builtin(r) })
 		if r.alias {
@@ -82,7 +102,7 @@ var builtins = sync.OnceValue(func() (out []builtin) {
 		out = append(out, builtin{schema.GroupVersionKind{Group: r.group, Version: r.version, Kind: r.kind}, made})
 	}
 	return out
-})
+}
 
 // aliasIn returns the function that returns a kind in another group.
 func aliasIn(group string, made func() (kind.Kind, error)) func() (kind.Kind, error) {
@@ -102,10 +122,11 @@ type builder struct {
 	schemas  schemas
 	library  *kind.Library
 	defaults *defaults.Defaulter
+	gates    *gates.Gates
 }
 
 func newBuilder() *builder {
-	return &builder{library: boxes.Library(nil), defaults: defaults.New(time.Now)}
+	return &builder{library: boxes.Library(nil), defaults: defaults.New(time.Now), gates: gates.Default()}
 }
 
 // schemaOf returns the schema of a Go type.

@@ -17,6 +17,7 @@ import (
 	"github.com/kubecoord/kubecoord/store"
 	"github.com/kubecoord/kubecoord/store/field"
 	"github.com/kubecoord/kubecoord/store/kind"
+	"github.com/kubecoord/kubecoord/store/kube/scheme/internal/gated"
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
@@ -43,7 +44,7 @@ func (b *builder) body(group, version, name string, verbs ...string) (kind.Kind,
 
 // statusSubresource is the status of nearly all built-in kinds: unlike the status of custom resources, it also writes the metadata
 // (upstream: pkg/registry, the status strategies without ResetObjectMetaForStatus).
-func (t *objectType) statusSubresource(r served) kind.Subresource[meta.Object] {
+func (t *objectType) statusSubresource(r served, drops gated.Dropper) kind.Subresource[meta.Object] {
 	return kind.Subresource[meta.Object]{Name: "status", Verbs: readWrite(), Resets: append([]string{"spec"}, r.statusResets...), Write: func(parent, body meta.Object) error {
 		before := t.copyOf(parent)
 		t.typ.CopyMember(parent, body, "status")
@@ -51,6 +52,9 @@ func (t *objectType) statusSubresource(r served) kind.Subresource[meta.Object] {
 		m.Labels, m.Annotations, m.Finalizers = b.Labels, b.Annotations, b.Finalizers
 		if r.kind != "Pod" {
 			m.OwnerReferences = b.OwnerReferences
+		}
+		if drops != nil {
+			drops.Drop(valueOf(parent), before)
 		}
 		if r.statusUpdate != nil {
 			r.statusUpdate(valueOf(parent), before)

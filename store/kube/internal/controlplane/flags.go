@@ -92,6 +92,8 @@ func (r row) add(fs *pflag.FlagSet) (err error) {
 		fs.Var(ports, r.name, "")
 	case "Level":
 		fs.VarP(&number{}, r.name, "v", "")
+	case "colonSeparatedMultimapStringString":
+		fs.Var(&texts{kind: r.kind}, r.name, "")
 	default:
 		fs.Var(&text{r.kind, r.value}, r.name, "")
 	}
@@ -109,6 +111,21 @@ func (t *text) Set(s string) error { t.value = s; return nil }
 
 // Type returns the name of the type.
 func (t *text) Type() string { return t.kind }
+
+// texts are the values of a flag that may be repeated.
+type texts struct {
+	kind   string
+	values []string
+}
+
+// String returns the values.
+func (t *texts) String() string { return strings.Join(t.values, ",") }
+
+// Set adds a value.
+func (t *texts) Set(s string) error { t.values = append(t.values, s); return nil }
+
+// Type returns the name of the type.
+func (t *texts) Type() string { return t.kind }
 
 // number is the level of the log.
 type number struct{ value uint64 }

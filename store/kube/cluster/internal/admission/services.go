@@ -15,7 +15,7 @@ import (
 
 // Services returns the resolver of an API. A service has the cluster IP that its writer gave it, and other services their endpoints, as with
 // --enable-aggregator-routing of a kube-apiserver. If dials is set, somebody else knows the way: a service without endpoints has its DNS
-// name. If allocated is set, each service has a cluster IP, which nothing routes: it comes last.
+// name. If allocated is set, each service has a cluster IP, which nothing routes: nobody calls it.
 func Services(api *httpapi.API, dials, allocated bool) webhook.ServiceResolver {
 	return services{&objects{api: api}, dials, allocated}
 }
@@ -35,9 +35,6 @@ func (s services) ResolveEndpoint(namespace, name string, port int32) (*url.URL,
 	u, err := proxy.ResolveEndpoint(lister, s, namespace, name, port)
 	if err != nil && s.dials {
 		return webhook.NewDefaultServiceResolver().ResolveEndpoint(namespace, name, port)
-	}
-	if err != nil && cluster.Hostname() != "" {
-		return cluster, nil
 	}
 	return u, err
 }
