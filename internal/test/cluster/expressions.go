@@ -52,6 +52,18 @@ func expressions(p *play) {
 	}
 	long := "true" + strings.Repeat(" || true", 700)
 	p.do("long", http.MethodPost, admissionGroup+"validatingadmissionpolicies?dryRun=All", validatingPolicy("a-RUNID", `validations: [{expression: "`+long+`"}], auditAnnotations: [{key: a, valueExpression: "`+long+`"}]`))
+	// Expressions that are too long or too deep to be parsed, and a policy of many.
+	for _, c := range [][2]string{
+		{"too long", "true" + strings.Repeat(" || true", 13_000)},
+		{"too deep", strings.Repeat("(", 300) + "true" + strings.Repeat(")", 300)},
+		{"deep", strings.Repeat("!(", 100) + "true" + strings.Repeat(")", 100)},
+		{"a long list", "[" + strings.Repeat("1, ", 5_000) + "1] == []"},
+		{"lists in lists", strings.Repeat("[1, 2, 3].all(x, ", 12) + "true" + strings.Repeat(")", 12)},
+	} {
+		p.do(c[0], http.MethodPost, admissionGroup+"validatingadmissionpolicies?dryRun=All&fieldManager=m", validatingPolicy("a-RUNID", `validations: [{expression: "`+c[1]+`"}]`), "Accept: application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1")
+	}
+	p.do("many variables", http.MethodPost, admissionGroup+"validatingadmissionpolicies?dryRun=All", validatingPolicy("a-RUNID",
+		`variables: [{name: a, expression: "1"}`+strings.Repeat(`, {name: a, expression: "variables.a + 1"}`, 200)+`], validations: [{expression: "variables.a == 1"}]`))
 
 	const patch, configuration = `mutations: [{patchType: JSONPatch, jsonPatch: {expression: "EXPRESSION"}}]`, `mutations: [{patchType: ApplyConfiguration, applyConfiguration: {expression: "EXPRESSION"}}]`
 	for _, c := range [][3]string{
