@@ -48,6 +48,7 @@ func Scenarios() []Scenario {
 		{Name: "issuer", play: issuer},
 		{Name: "expressions", play: expressions},
 		{Name: "deviceexpressions", play: deviceExpressions},
+		{Name: "parameters", play: parameters},
 		{Name: "podwarnings", play: podWarnings},
 		{Name: "ownerwarnings", play: ownerWarnings},
 		{Name: "kindwarnings", play: kindWarnings},
