@@ -86,7 +86,7 @@ func (r *Resource) CreateSub(ctx context.Context, req Request, body kinds.Object
 		if err != nil {
 			return nil, err
 		}
-		o, err := req.Sub.Answer(ctx, parent.obj, body)
+		o, err := req.Sub.Answer(kind.WithWarn(ctx, req.warn), parent.obj, body)
 		if err != nil {
 			return nil, err
 		}

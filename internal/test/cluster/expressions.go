@@ -52,6 +52,18 @@ func expressions(p *play) {
 	}
 	long := "true" + strings.Repeat(" || true", 700)
 	p.do("long", http.MethodPost, admissionGroup+"validatingadmissionpolicies?dryRun=All", validatingPolicy("a-RUNID", `validations: [{expression: "`+long+`"}], auditAnnotations: [{key: a, valueExpression: "`+long+`"}]`))
+	// Expressions that are too long or too deep to be parsed, and a policy of many.
+	for _, c := range [][2]string{
+		{"too long", "true" + strings.Repeat(" || true", 13_000)},
+		{"too deep", strings.Repeat("(", 300) + "true" + strings.Repeat(")", 300)},
+		{"deep", strings.Repeat("!(", 100) + "true" + strings.Repeat(")", 100)},
+		{"a long list", "[" + strings.Repeat("1, ", 5_000) + "1] == []"},
+		{"lists in lists", strings.Repeat("[1, 2, 3].all(x, ", 12) + "true" + strings.Repeat(")", 12)},
+	} {
+		p.do(c[0], http.MethodPost, admissionGroup+"validatingadmissionpolicies?dryRun=All&fieldManager=m", validatingPolicy("a-RUNID", `validations: [{expression: "`+c[1]+`"}]`), "Accept: application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1")
+	}
+	p.do("many variables", http.MethodPost, admissionGroup+"validatingadmissionpolicies?dryRun=All", validatingPolicy("a-RUNID",
+		`variables: [{name: a, expression: "1"}`+strings.Repeat(`, {name: a, expression: "variables.a + 1"}`, 200)+`], validations: [{expression: "variables.a == 1"}]`))
 
 	const patch, configuration = `mutations: [{patchType: JSONPatch, jsonPatch: {expression: "EXPRESSION"}}]`, `mutations: [{patchType: ApplyConfiguration, applyConfiguration: {expression: "EXPRESSION"}}]`
 	for _, c := range [][3]string{
@@ -120,4 +132,55 @@ func deviceExpressions(p *play) {
 	p.patch("class, labels", devices+"deviceclasses/a-RUNID", merge, `{"metadata":{"labels":{"a":"b"}}}`)
 	p.patch("class, a bad selector", devices+"deviceclasses/a-RUNID", merge, `{"spec":{"selectors":[{"cel":{"expression":"device.x"}}]}}`)
 	p.must(http.MethodDelete, devices+"deviceclasses/a-RUNID", "")
+}
+
+// parameters plays policies and bindings of a user who may not read their parameters.
+func parameters(p *play) {
+	const jane = "Impersonate-User: jane-RUNID"
+	roles, bindings := "/apis/rbac.authorization.k8s.io/v1/clusterroles", "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings"
+	p.must(http.MethodPost, roles, `{apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRole, metadata: {name: parameters-RUNID}, rules: [{apiGroups: [admissionregistration.k8s.io], resources: ["*"], verbs: ["*"]}, {apiGroups: [""], resources: [configmaps], resourceNames: [mine], verbs: [get]}, {apiGroups: [""], resources: [secrets], verbs: [get]}]}`)
+	p.must(http.MethodPost, bindings, `{apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRoleBinding, metadata: {name: parameters-RUNID}, roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: parameters-RUNID}, subjects: [{apiGroup: rbac.authorization.k8s.io, kind: User, name: jane-RUNID}]}`)
+	p.until("the right", http.MethodPost, "/apis/authorization.k8s.io/v1/subjectaccessreviews", `{apiVersion: authorization.k8s.io/v1, kind: SubjectAccessReview, spec: {user: jane-RUNID, resourceAttributes: {verb: get, resource: secrets}}}`, func(_ int, body []byte) bool {
+		return strings.Contains(string(body), `"allowed":true`) || strings.Contains(string(body), `"allowed": true`)
+	})
+	for _, sort := range []struct{ policies, bindings, kind, rest, more string }{
+		{"validatingadmissionpolicies", "validatingadmissionpolicybindings", "ValidatingAdmissionPolicy", `validations: [{expression: "true"}]`, ", validationActions: [Deny]"},
+		{"mutatingadmissionpolicies", "mutatingadmissionpolicybindings", "MutatingAdmissionPolicy", `reinvocationPolicy: Never, mutations: [{patchType: ApplyConfiguration, applyConfiguration: {expression: "Object{}"}}]`, ""},
+	} {
+		policy := func(name, params string) string {
+			return "{apiVersion: admissionregistration.k8s.io/v1, kind: " + sort.kind + ", metadata: {name: " + name + "}, spec: {" + ofExample + ", " + sort.rest + params + "}}"
+		}
+		binding := func(policy, ref string) string {
+			return "{apiVersion: admissionregistration.k8s.io/v1, kind: " + sort.kind + "Binding, metadata: {name: b-RUNID}, spec: {policyName: " + policy + ", paramRef: {parameterNotFoundAction: Deny, " + ref + "}" + sort.more + "}}"
+		}
+		for _, c := range [][2]string{
+			{"no parameters", ""},
+			{"secrets", ", paramKind: {apiVersion: v1, kind: Secret}"},
+			{"config maps", ", paramKind: {apiVersion: v1, kind: ConfigMap}"},
+			{"no such kind", ", paramKind: {apiVersion: example.com/v1, kind: A}"},
+		} {
+			p.do(sort.kind+", "+c[0], http.MethodPost, admissionGroup+sort.policies+"?dryRun=All", policy("a-RUNID", c[1]), jane)
+		}
+		p.must(http.MethodPost, admissionGroup+sort.policies, policy("maps-RUNID", ", paramKind: {apiVersion: v1, kind: ConfigMap}"))
+		p.must(http.MethodPost, admissionGroup+sort.policies, policy("as-RUNID", ", paramKind: {apiVersion: example.com/v1, kind: A}"))
+		p.do(sort.kind+", labels", http.MethodPatch, admissionGroup+sort.policies+"/maps-RUNID?dryRun=All", `{"metadata":{"labels":{"a":"b"}}}`, jane, "Content-Type: "+merge)
+		p.do(sort.kind+", another kind", http.MethodPatch, admissionGroup+sort.policies+"/maps-RUNID?dryRun=All", `{"spec":{"paramKind":{"kind":"Pod"}}}`, jane, "Content-Type: "+merge)
+		for _, c := range [][3]string{
+			{"the own object", "maps-RUNID", "name: mine, namespace: default"},
+			{"another object", "maps-RUNID", "name: other, namespace: default"},
+			{"a selector", "maps-RUNID", "selector: {}"},
+			{"no such policy", "absent-RUNID", "name: mine"},
+			{"no such kind", "as-RUNID", "name: mine"},
+			{"not valid", "as-RUNID", "name: mine, selector: {}"},
+		} {
+			p.do(sort.kind+"Binding, "+c[0], http.MethodPost, admissionGroup+sort.bindings+"?dryRun=All", binding(c[1], c[2]), jane)
+		}
+		p.do(sort.kind+"Binding of an administrator", http.MethodPost, admissionGroup+sort.bindings, binding("maps-RUNID", "name: other, namespace: default"))
+		p.do(sort.kind+"Binding, labels", http.MethodPatch, admissionGroup+sort.bindings+"/b-RUNID?dryRun=All", `{"metadata":{"labels":{"a":"b"}}}`, jane, "Content-Type: "+merge)
+		p.must(http.MethodDelete, admissionGroup+sort.bindings+"/b-RUNID", "")
+		p.must(http.MethodDelete, admissionGroup+sort.policies+"/maps-RUNID", "")
+		p.must(http.MethodDelete, admissionGroup+sort.policies+"/as-RUNID", "")
+	}
+	p.must(http.MethodDelete, bindings+"/parameters-RUNID", "")
+	p.must(http.MethodDelete, roles+"/parameters-RUNID", "")
 }

@@ -69,6 +69,7 @@ func Scenarios() []Scenario {
 		{Name: "rationed", play: rationed},
 		{Name: "expressions", play: expressions},
 		{Name: "deviceexpressions", play: deviceExpressions},
+		{Name: "parameters", play: parameters},
 		{Name: "podwarnings", play: podWarnings},
 		{Name: "ownerwarnings", play: ownerWarnings},
 		{Name: "kindwarnings", play: kindWarnings},

@@ -179,6 +179,7 @@ func kindWarnings(p *play) {
 		post(step, core+"persistentvolumes", "v1", "PersistentVolume", "a-RUNID", metadata, "spec: {accessModes: [ReadWriteOnce], capacity: {storage: 1Gi}, "+spec+"}")
 	}
 	volume("PersistentVolume", `annotations: {volume.beta.kubernetes.io/storage-class: c, volume.beta.kubernetes.io/mount-options: o}`, `persistentVolumeReclaimPolicy: Recycle, nfs: {server: s, path: /a}, nodeAffinity: {required: {nodeSelectorTerms: [{matchExpressions: [{key: beta.kubernetes.io/os, operator: Exists}]}]}}`)
+	volume("PersistentVolume with mount options", `annotations: {volume.beta.kubernetes.io/mount-options: o}`, "hostPath: {path: /a}")
 	for _, plugin := range []string{"cephfs: {monitors: [m]}", "photonPersistentDisk: {pdID: a}", "scaleIO: {gateway: g, system: s, volumeName: v, secretRef: {name: s, namespace: ns}}", "storageos: {volumeName: v, volumeNamespace: ns}", "glusterfs: {endpoints: e, path: p}", "rbd: {monitors: [m], image: i}"} {
 		name, _, _ := strings.Cut(plugin, ":")
 		volume("PersistentVolume, "+name, "", plugin)

@@ -1,6 +1,7 @@
 package cluster_test
 
 import (
+	"io"
 	"net/http"
 	"slices"
 	"strings"
@@ -156,9 +157,24 @@ func TestAnObjectOfANamespaceThatIsGoneIsDeleted(t *testing.T) {
 func TestExpirationIsAtMostTheGivenOne(t *testing.T) {
 	api := serve(t, cluster.Options{Reviews: true, Tokens: cluster.Tokens{MaxExpiration: 20 * time.Minute}}, apitest.Options{API: httpapi.Options{Authenticate: users()}})
 	create(t, api, "/api/v1/namespaces/default/serviceaccounts", `{"metadata":{"name":"sa"}}`)
-	for asked, want := range map[string]float64{"3600": 1200, "1200": 1200, "600": 600} {
-		answer := create(t, api, "/api/v1/namespaces/default/serviceaccounts/sa/token", `{"spec":{"expirationSeconds":`+asked+`}}`)
-		assert.Equal(t, want, member(t, answer, "spec", "expirationSeconds"), asked)
+	const shortened = `299 - "requested expiration of 3600 seconds shortened to 1200 seconds"`
+	for _, c := range []struct {
+		asked    string
+		want     float64
+		warnings []string
+	}{{"3600", 1200, []string{shortened}}, {"1200", 1200, nil}, {"600", 600, nil}} {
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, api.Host()+"/api/v1/namespaces/default/serviceaccounts/sa/token",
+			strings.NewReader(`{"spec":{"expirationSeconds":`+c.asked+`}}`))
+		require.NoError(t, err)
+		req.Header.Set("Content-Type", "application/json")
+		req.Header.Set("Authorization", "Bearer admin")
+		resp, err := api.Transport().RoundTrip(req)
+		require.NoError(t, err)
+		body, err := io.ReadAll(resp.Body)
+		require.NoError(t, err)
+		require.NoError(t, resp.Body.Close())
+		assert.Equal(t, c.want, member(t, string(body), "spec", "expirationSeconds"), c.asked)
+		assert.Equal(t, c.warnings, resp.Header.Values("Warning"), c.asked)
 	}
 }
 

@@ -21,7 +21,7 @@ import (
 )
 
 // Admission refuses roles and bindings that give their writer permissions that the writer does not have (upstream:
-// registry/rbac, policybased). It is nil without RBAC. It must run after all plugins that may change objects: a real server asks it
+// registry/rbac, policybased), and policies whose parameters the writer may not read (params.go). It is nil without RBAC. It must run after all plugins that may change objects: a real server asks it
 // after these, and before it validates.
 func (s *Server) Admission() admission.Interface {
 	if s.rbac == nil {
@@ -31,9 +31,6 @@ func (s *Server) Admission() admission.Interface {
 }
 
 type escalation struct{ s *Server }
-
-// Validate does nothing.
-func (escalation) Validate(context.Context, *admission.Attributes) error { return nil }
 
 // Admit refuses a write. A user of the group system:masters may write all.
 func (e escalation) Admit(ctx context.Context, a *admission.Attributes) error {

@@ -123,15 +123,14 @@ const (
 	extendedExpiration = 365 * 24 * 60 * 60 // what it gets
 )
 
-// Token answers a TokenRequest (upstream: registry/core/serviceaccount/storage, TokenREST). Known difference: there is no
-// warning about an expiration that was shortened.
+// Token answers a TokenRequest (upstream: registry/core/serviceaccount/storage, TokenREST).
 func (s *Server) Token(ctx context.Context, account *corev1.ServiceAccount, req *authenticationv1.TokenRequest) error {
-	kind := meta.GroupKind{Group: authenticationv1.GroupName, Kind: "TokenRequest"}
+	of := meta.GroupKind{Group: authenticationv1.GroupName, Kind: "TokenRequest"}
 	if req.Name != "" && req.Name != account.Name {
-		return field.Errors{field.Invalid("metadata.name", req.Name, "must match the service account name if specified")}.Status(kind, account.Name)
+		return field.Errors{field.Invalid("metadata.name", req.Name, "must match the service account name if specified")}.Status(of, account.Name)
 	}
 	if req.UID != "" && req.UID != account.UID {
-		return meta.NewConflict(meta.GroupResource{Group: kind.Group, Resource: kind.Kind}, account.Name, fmt.Sprintf(
+		return meta.NewConflict(meta.GroupResource{Group: of.Group, Resource: of.Kind}, account.Name, fmt.Sprintf(
 			"the UID in the token request (%s) does not match the UID of the service account (%s)", req.UID, account.UID))
 	}
 	if len(req.Spec.Audiences) == 0 {
@@ -145,9 +144,9 @@ func (s *Server) Token(ctx context.Context, account *corev1.ServiceAccount, req 
 	}
 	switch {
 	case seconds < minExpiration:
-		return field.Errors{field.Invalid("spec.expirationSeconds", seconds, "may not specify a duration less than 10 minutes")}.Status(kind, "")
+		return field.Errors{field.Invalid("spec.expirationSeconds", seconds, "may not specify a duration less than 10 minutes")}.Status(of, "")
 	case seconds > 1<<32:
-		return field.Errors{field.Invalid("spec.expirationSeconds", seconds, "may not specify a duration larger than 2^32 seconds")}.Status(kind, "")
+		return field.Errors{field.Invalid("spec.expirationSeconds", seconds, "may not specify a duration larger than 2^32 seconds")}.Status(of, "")
 	}
 	c := claims{
 		Audience: req.Spec.Audiences, IssuedAt: now.Unix(), NotBefore: now.Unix(), Issuer: s.tokens.opts.Issuer, ID: uuid.NewString(),
@@ -158,6 +157,7 @@ func (s *Server) Token(ctx context.Context, account *corev1.ServiceAccount, req 
 		return err
 	}
 	if limit := int64(s.tokens.opts.MaxExpiration / time.Second); limit > 0 && seconds > limit {
+		kind.Warn(ctx, fmt.Sprintf("requested expiration of %d seconds shortened to %d seconds", seconds, limit))
 		seconds = limit
 		req.Spec.ExpirationSeconds = &seconds
 	}

@@ -38,6 +38,7 @@ func persistentVolume(e *errs, subresource string, v, old *corev1.PersistentVolu
 	}
 	p := field.NewPath("spec")
 	volumeSpec(e, p, &v.Spec, v.Name, false)
+	mountOptions(e, v)
 	if old == nil {
 		return
 	}
@@ -55,6 +56,18 @@ func persistentVolume(e *errs, subresource string, v, old *corev1.PersistentVolu
 	}
 	if old.Spec.VolumeAttributesClassName != nil && v.Spec.VolumeAttributesClassName == nil {
 		e.forbidden(p.Child("volumeAttributesClassName"), "update from non-nil value to nil is forbidden")
+	}
+}
+
+// mountOptions checks that the plugin of a volume knows the annotation for mount options, if it is there (upstream: volume/validation).
+func mountOptions(e *errs, v *corev1.PersistentVolume) {
+	_, ok := v.Annotations[corev1.MountOptionAnnotation]
+	switch s := &v.Spec.PersistentVolumeSource; {
+	case !ok:
+	case s.GCEPersistentDisk != nil, s.AWSElasticBlockStore != nil, s.Glusterfs != nil, s.NFS != nil, s.RBD != nil, s.Quobyte != nil, s.ISCSI != nil,
+		s.Cinder != nil, s.CephFS != nil, s.AzureFile != nil, s.VsphereVolume != nil, s.AzureDisk != nil, s.PhotonPersistentDisk != nil:
+	default:
+		e.forbidden(field.NewPath("metadata", "annotations", corev1.MountOptionAnnotation), "may not specify mount options for this volume type")
 	}
 }
 

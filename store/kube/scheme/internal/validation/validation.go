@@ -14,7 +14,8 @@
 //     volumes of containers, the claims for extended and node resources.
 //   - Node: spec.configSource, status.config, the annotation preferAvoidPods.
 //   - HorizontalPodAutoscaler of autoscaling/v1: metrics and behaviour in annotations.
-//   - ValidatingAdmissionPolicyBinding, MutatingAdmissionPolicyBinding: whether the user may read the parameters.
+//   - ValidatingAdmissionPolicy, MutatingAdmissionPolicy and their bindings: whether the user may read the parameters, which
+//     package cluster checks.
 //   - FlowSchema, PriorityLevelConfiguration: that the mandatory ones (exempt, catch-all) have their fixed specs.
 //   - ResourceClaim, ResourceClaimTemplate: capacity requests. In the status of a claim: a new
 //     allocation, and the devices. DeviceClass: extendedResourceName.

@@ -18,11 +18,12 @@ func (l *list) containers(p *field.Path, m *metav1.ObjectMeta, s *corev1.PodSpec
 	l.ports(all)
 	names := map[string]*field.Path{}
 	for _, c := range all {
+		ports := c.path.Child("ports")
 		for i, port := range c.Ports {
 			if port.Name == "" {
 				continue
 			}
-			at := c.path.Child("ports").Index(i)
+			at := ports.Index(i)
 			if first, ok := names[port.Name]; ok {
 				l.at(at, fmt.Sprintf("duplicate port name %q with %s, services and probes that select ports by name will use %s", port.Name, first, first))
 			} else {
@@ -52,17 +53,18 @@ func eachContainer(spec *field.Path, s *corev1.PodSpec) (all []placed) {
 }
 
 func (l *list) container(p *field.Path, m *metav1.ObjectMeta, s *corev1.PodSpec, c placed) {
-	if c.SecurityContext == nil || c.SecurityContext.SeccompProfile == nil {
+	if len(m.Annotations) > 0 && (c.SecurityContext == nil || c.SecurityContext.SeccompProfile == nil) {
 		l.seccomp(p, m, "container.seccomp.security.alpha.kubernetes.io/"+c.Name)
 	}
-	if p != nil { // for pods see AppArmor
+	if p != nil && len(m.Annotations) > 0 { // for pods see AppArmor
 		l.appArmor(p, m, s, c)
 	}
+	resources := c.path.Child("resources")
 	for _, name := range []corev1.ResourceName{corev1.ResourceMemory, corev1.ResourceEphemeralStorage} {
-		l.whole(c.path.Child("resources", "limits"), c.Resources.Limits, name)
-		l.whole(c.path.Child("resources", "requests"), c.Resources.Requests, name)
+		l.whole(resources, "limits", c.Resources.Limits, name)
+		l.whole(resources, "requests", c.Resources.Requests, name)
 	}
-	seen := map[string]bool{}
+	seen := make(map[string]bool, len(c.Env))
 	for i, v := range c.Env {
 		if seen[v.Name] && hides(v) {
 			l.at(c.path.Child("env").Index(i), "hides previous definition of "+quoted(v.Name)+", which may be dropped when using apply")
@@ -87,6 +89,12 @@ func (l *list) appArmor(p *field.Path, m *metav1.ObjectMeta, s *corev1.PodSpec, 
 	l.at(annotation(p, key), deprecatedAppArmor)
 }
 
+// portKey is what two containers cannot share.
+type portKey struct {
+	number   int32
+	protocol corev1.Protocol
+}
+
 // usedPort is a port with its path.
 type usedPort struct {
 	corev1.ContainerPort
@@ -95,14 +103,15 @@ type usedPort struct {
 
 // ports warns about ports that two containers have, or one has twice.
 func (l *list) ports(all []placed) {
-	used := map[string][]usedPort{}
+	used := map[portKey][]usedPort{}
 	for _, c := range all {
+		ports := c.path.Child("ports")
 		for i, port := range c.Ports {
-			at := c.path.Child("ports").Index(i)
+			at := ports.Index(i)
 			if port.HostIP != "" && port.HostPort == 0 {
 				l.at(at, fmt.Sprintf("hostIP set without hostPort: %+v", port))
 			}
-			key := fmt.Sprintf("%d/%s", port.ContainerPort, port.Protocol)
+			key := portKey{port.ContainerPort, port.Protocol}
 			for _, other := range used[key] {
 				switch {
 				case port.HostIP == other.HostIP && port.HostPort == other.HostPort:

@@ -29,8 +29,8 @@ func (l *list) pod(p *field.Path, m *metav1.ObjectMeta, s *corev1.PodSpec) {
 		l.overlaps(&s.Volumes[i])
 	}
 	l.repeated(spec, s)
-	l.whole(spec.Child("overhead"), s.Overhead, corev1.ResourceMemory)
-	l.whole(spec.Child("overhead"), s.Overhead, corev1.ResourceEphemeralStorage)
+	l.whole(spec, "overhead", s.Overhead, corev1.ResourceMemory)
+	l.whole(spec, "overhead", s.Overhead, corev1.ResourceEphemeralStorage)
 	if s.SecurityContext == nil || s.SecurityContext.SeccompProfile == nil {
 		l.seccomp(p, m, "seccomp.security.alpha.kubernetes.io/pod")
 	}

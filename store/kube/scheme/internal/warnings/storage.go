@@ -84,13 +84,14 @@ func volume(l *list, o *corev1.PersistentVolume) {
 
 // claim warns about the spec of a PersistentVolumeClaim, also in a template.
 func (l *list) claim(p *field.Path, s *corev1.PersistentVolumeClaimSpec) {
-	l.whole(p.Child("resources", "requests"), s.Resources.Requests, corev1.ResourceStorage)
-	l.whole(p.Child("resources", "limits"), s.Resources.Limits, corev1.ResourceStorage)
+	resources := p.Child("resources")
+	l.whole(resources, "requests", s.Resources.Requests, corev1.ResourceStorage)
+	l.whole(resources, "limits", s.Resources.Limits, corev1.ResourceStorage)
 }
 
-// whole warns about a number of bytes with a fraction.
-func (l *list) whole(p *field.Path, amounts corev1.ResourceList, name corev1.ResourceName) {
+// whole warns about a number of bytes with a fraction, among the amounts of a member.
+func (l *list) whole(p *field.Path, member string, amounts corev1.ResourceList, name corev1.ResourceName) {
 	if q, ok := amounts[name]; ok && q.MilliValue()%1000 != 0 {
-		l.at(p.Key(string(name)), "fractional byte value "+quoted(q.String())+" is invalid, must be an integer")
+		l.at(p.Child(member).Key(string(name)), "fractional byte value "+quoted(q.String())+" is invalid, must be an integer")
 	}
 }
