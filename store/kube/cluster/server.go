@@ -62,7 +62,11 @@ func (o Options) kinds(more []kind.Kind) (out []kind.Kind, err error) {
 		return nil, err
 	}
 	needed := map[string]bool{"namespaces": o.Namespaces || o.Service || o.NamespaceDeletion, "services": o.Service}
-	for _, k := range append(slices.Clip(all), crd.Definitions()) {
+	services, err := scheme.APIServices()
+	if err != nil {
+		return nil, err
+	}
+	for _, k := range append(slices.Clip(all), crd.Definitions(), services) {
 		if o.serves(k) || needed[resourceOf(k).String()] {
 			out = append(out, k)
 		}
