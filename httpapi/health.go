@@ -11,13 +11,6 @@ import (
 	"strings"
 )
 
-// The Kubernetes version of /version, whose behaviour is implemented.
-const (
-	serverMajor      = "1"
-	serverMinor      = "37"
-	serverGitVersion = "v1.37.2"
-)
-
 // HealthCheck is a check that the health paths run after ping and log, which every API has.
 type HealthCheck struct {
 	// Name is the name in answers, and the last part of a path: "etcd" for /livez/etcd.
@@ -112,11 +105,12 @@ func (c *call) serverVersion() {
 		c.fail(notAcceptableRoute(typeJSON))
 		return
 	}
+	major, minor := serverVersionParts()
 	c.indented(fmt.Appendf(nil, `{"major":%q,"minor":%q,"emulationMajor":%[1]q,"emulationMinor":%[2]q,`+
 		`"minCompatibilityMajor":%[1]q,"minCompatibilityMinor":"36","gitVersion":%[3]q,`+
 		`"gitCommit":"0000000000000000000000000000000000000000","gitTreeState":"clean","buildDate":"2026-01-01T00:00:00Z",`+
 		`"goVersion":%q,"compiler":%q,"platform":"%s/%s"}`,
-		serverMajor, serverMinor, serverGitVersion, runtime.Version(), runtime.Compiler, runtime.GOOS, runtime.GOARCH))
+		major, minor, Version, runtime.Version(), runtime.Compiler, runtime.GOOS, runtime.GOARCH))
 }
 
 // paths answers / with all paths outside group versions, for every method.

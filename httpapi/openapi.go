@@ -120,7 +120,7 @@ func (o *openAPI) makeIndex() []byte {
 
 // describe describes kinds to package openapi: those that documents are about, and others.
 func describe(of, others []*endpoint) openapi.API {
-	out := openapi.API{Version: serverGitVersion}
+	out := openapi.API{Version: Version}
 	for i, e := range slices.Concat(of, others) {
 		if i >= len(of) && slices.Contains(of, e) {
 			continue

@@ -142,3 +142,40 @@ func started(p *play) {
 		p.do("GET "+path, http.MethodGet, path, "")
 	}
 }
+
+// apiServices plays the APIServices of a server, and others that nobody serves.
+func apiServices(p *play) {
+	const all = "/apis/apiregistration.k8s.io/v1/apiservices"
+	p.cleanup = append(p.cleanup, all+"/v1.local-RUNID.example.com", all+"/v1.remote-RUNID.example.com")
+	for _, name := range []string{
+		"v1.", "v1.admissionregistration.k8s.io", "v1.apiextensions.k8s.io", "v1.apps", "v1.authentication.k8s.io", "v1.authorization.k8s.io", "v1.autoscaling", "v1.batch",
+		"v1.certificates.k8s.io", "v1.coordination.k8s.io", "v1.discovery.k8s.io", "v1.events.k8s.io", "v1.flowcontrol.apiserver.k8s.io", "v1.networking.k8s.io", "v1.node.k8s.io", "v1.policy",
+		"v1.rbac.authorization.k8s.io", "v1.resource.k8s.io", "v1.scheduling.k8s.io", "v1.storage.k8s.io", "v2.autoscaling", "v1.apiregistration.k8s.io",
+	} {
+		p.do("GET "+name, http.MethodGet, all+"/"+name, "")
+	}
+	p.do("discovery", http.MethodGet, "/apis/apiregistration.k8s.io/v1", "")
+	p.do("group", http.MethodGet, "/apis/apiregistration.k8s.io", "")
+	p.do("table", http.MethodGet, all+"/v1.apps", "", "Accept: application/json;as=Table;g=meta.k8s.io;v=v1")
+	service := func(name, spec string) string {
+		return "{apiVersion: apiregistration.k8s.io/v1, kind: APIService, metadata: {name: " + name + "}, spec: {" + spec + "}}"
+	}
+	const local, priorities = "v1.local-RUNID.example.com", "groupPriorityMinimum: 100, versionPriority: 10"
+	for _, bad := range []struct{ step, name, spec string }{
+		{"nothing", "bad", ""},
+		{"another name", "v1.x", "group: y.example.com, version: v1, " + priorities},
+		{"bad group and version", "V1.-", "group: '-', version: V1, " + priorities},
+		{"no group", "v2.", "version: v2, " + priorities},
+		{"priorities", "v1.a.example.com", "group: a.example.com, version: v1, groupPriorityMinimum: 20001, versionPriority: 1001"},
+		{"local with certificates", "v1.a.example.com", "group: a.example.com, version: v1, caBundle: YQ==, insecureSkipTLSVerify: true, " + priorities},
+		{"no service", "v1.a.example.com", "group: a.example.com, version: v1, service: {}, " + priorities},
+		{"bad service", "v1.a.example.com", "group: a.example.com, version: v1, service: {namespace: a, name: b, port: 0}, caBundle: YQ==, insecureSkipTLSVerify: true, " + priorities},
+	} {
+		p.do(bad.step, http.MethodPost, all, service(bad.name, bad.spec))
+	}
+	p.do("local", http.MethodPost, all, service(local, "group: local-RUNID.example.com, version: v1, "+priorities))
+	p.do("status", http.MethodPatch, all+"/"+local+"/status", `{"metadata":{"labels":{"a":"b"}},"status":{"conditions":[{"type":"Available","status":"x"}]}}`, "Content-Type: "+merge)
+	p.do("without a version", http.MethodPut, all+"/"+local, service(local, "group: local-RUNID.example.com, version: v1, "+priorities))
+	p.do("changed", http.MethodPatch, all+"/"+local, `{"spec":{"versionPriority":11}}`, "Content-Type: "+merge)
+	p.do("gone", http.MethodDelete, all+"/"+local, "")
+}

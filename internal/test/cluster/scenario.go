@@ -78,6 +78,7 @@ func Scenarios() []Scenario {
 		{Name: "proxied", play: proxied},
 		{Name: "discovered", play: discovered},
 		{Name: "started", play: started},
+		{Name: "apiservices", play: apiServices},
 		{Name: "collector", play: collector, Controllers: true},
 		{Name: "orphans", play: orphans, Controllers: true},
 		{Name: "emptied", play: emptied, Controllers: true},

@@ -12,6 +12,8 @@ import (
 	"github.com/spf13/pflag"
 	utilerrors "k8s.io/apimachinery/pkg/util/errors"
 	"k8s.io/klog/v2"
+
+	"github.com/kubecoord/kubecoord/httpapi"
 )
 
 // apiserver is the program kube-apiserver: it serves until a signal ends it. Its result is the exit code.
@@ -28,7 +30,7 @@ func apiserver(args []string, out, errs io.Writer) int {
 		return 0
 	}
 	if version, _ := fs.GetString("version"); err == nil && version != "false" {
-		fmt.Fprintf(out, "Kubernetes %s (kubecoord)\n", servedVersion)
+		fmt.Fprintf(out, "Kubernetes %s (kubecoord)\n", httpapi.Version)
 		return 0
 	}
 	for _, arg := range fs.Args() {
@@ -71,7 +73,7 @@ func runAPIServer(fs *pflag.FlagSet) error {
 	for _, plugin := range o.rules.Idle() {
 		klog.Warningf("The admission plugin %s is not in this server", plugin)
 	}
-	klog.Infof("kubecoord, with the flags of kube-apiserver %s: objects are in the memory of this process, not in etcd", flagsVersion)
+	klog.Info("kubecoord, with the flags of kube-apiserver: objects are in the memory of this process, not in etcd")
 	s, err := o.newServer()
 	if err != nil {
 		return err

@@ -80,8 +80,5 @@ func idle(fs *pflag.FlagSet) (names []string) {
 // apiserverUsage prints the flags. envtest looks for their names there.
 func apiserverUsage(fs *pflag.FlagSet, w io.Writer) {
 	fmt.Fprintf(w, "This kube-apiserver is a part of kubecoord. It serves the kinds of Kubernetes from memory, on the loopback, for tests.\n"+
-		"It takes the flags of kube-apiserver %s. Those without a text have no effect.\n\nUsage:\n  kube-apiserver [flags]\n\nFlags:\n\n%s", flagsVersion, fs.FlagUsages())
+		"It takes the flags of kube-apiserver. Those without a text have no effect.\n\nUsage:\n  kube-apiserver [flags]\n\nFlags:\n\n%s", fs.FlagUsages())
 }
-
-// flagsVersion is the version of the table of flags, and servedVersion the version of the answers, as /version says.
-const flagsVersion, servedVersion = "v1.36.3", "v1.37.2"

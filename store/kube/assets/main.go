@@ -5,7 +5,7 @@
 //	go test ./...
 //
 // Both programs are this command itself, which decides by the name with which it is started. kube-apiserver serves from memory. It takes
-// all flags of kube-apiserver 1.36.3, and says which of those that are set have no effect. etcd answers health checks only:
+// all flags of kube-apiserver, and says which of those that are set have no effect. etcd answers health checks only:
 // objects end with kube-apiserver. If kubectl is installed, the folder has a link to it.
 //
 // Servers listen on the loopback only.

@@ -341,7 +341,7 @@ func TestFolderServesUntilASignal(t *testing.T) {
 	_, body := get("/version")
 	var version struct{ GitVersion string }
 	require.NoError(t, json.Unmarshal([]byte(body), &version))
-	assert.Equal(t, servedVersion, version.GitVersion)
+	assert.Equal(t, httpapi.Version, version.GitVersion)
 	code, body := get("/api/v1/pods")
 	assert.Equal(t, http.StatusForbidden, code)
 	assert.Contains(t, body, `pods is forbidden: User \"system:anonymous\" cannot list resource \"pods\" in API group \"\" at the cluster scope`)

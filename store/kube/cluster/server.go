@@ -70,7 +70,11 @@ func (o Options) kinds(more []kind.Kind) (out []kind.Kind, err error) {
 	}
 	needed := map[string]bool{"namespaces": o.Namespaces || o.Service || o.NamespaceDeletion, "services": o.Service || o.Addresses,
 		"ipaddresses.networking.k8s.io": o.Addresses, "servicecidrs.networking.k8s.io": o.Addresses}
-	for _, k := range append(slices.Clip(all), crd.Definitions()) {
+	services, err := scheme.APIServices()
+	if err != nil {
+		return nil, err
+	}
+	for _, k := range append(slices.Clip(all), crd.Definitions(), services) {
 		if o.serves(k) || needed[resourceOf(k).String()] {
 			out = append(out, k)
 		}

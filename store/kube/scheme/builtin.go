@@ -15,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 	upstream "k8s.io/apimachinery/pkg/util/validation/field"
 	clientscheme "k8s.io/client-go/kubernetes/scheme"
+	apiregistrationv1 "k8s.io/kube-aggregator/pkg/apis/apiregistration/v1"
 
 	"github.com/kubecoord/kubecoord/store"
 	"github.com/kubecoord/kubecoord/store/field"
@@ -53,6 +54,9 @@ func (b *builder) builtin(r served) (kind.Kind, error) {
 		d.Strategy.ValidateFinalizer = validateFinalizer
 	}
 	d.Strategy.SlowValidation = admits || r.group == "resource.k8s.io" // their expressions are compiled
+	if r.defaults != nil {
+		d.Strategy.Default = func(o meta.Object) { r.defaults(valueOf(o)) }
+	}
 	b.prepare(&d, r, t)
 	table(&d, t)
 	setDeletion(&d)
@@ -109,6 +113,9 @@ func (b *builder) builtin(r served) (kind.Kind, error) {
 // version returns the Go type of a kind and its version for a descriptor.
 func (b *builder) version(gvk schema.GroupVersionKind) (*objectType, kind.Version[meta.Object], error) {
 	goType := clientscheme.Scheme.AllKnownTypes()[gvk]
+	if gvk == apiServiceKind() {
+		goType = reflect.TypeFor[apiregistrationv1.APIService]()
+	}
 	if goType == nil {
 		return nil, kind.Version[meta.Object]{}, fmt.Errorf("kind %s: client-go has no type for it", gvk)
 	}

@@ -48,6 +48,8 @@ type served struct {
 	// through is the subresource that a create goes to, objects are the objects of a kind that is not stored.
 	through *kind.Through
 	objects func() []runtime.Object
+	// defaults replaces the defaults of k8s.io/api.
+	defaults func(obj runtime.Object)
 	// deprecated is the warning of the version.
 	deprecated string
 }

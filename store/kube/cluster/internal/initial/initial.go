@@ -48,7 +48,11 @@ const serverManager = "kube-apiserver"
 // Make makes the objects that do not exist and whose kinds are served. On a store on etcd it takes at most as long as ctx.
 func Make(ctx context.Context, a *httpapi.API, o Options) error {
 	var all []*store.Template
-	for _, of := range o.objects(a.Store().Now()) {
+	wanted := o.objects(a.Store().Now())
+	if o.Objects {
+		wanted = append(wanted, apiServices(a.Kinds())...)
+	}
+	for _, of := range wanted {
 		k := kindOf(a, of.group, of.plural)
 		if k == nil {
 			continue

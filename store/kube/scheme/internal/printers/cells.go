@@ -30,7 +30,7 @@ import (
 // one cell more than columns, its age, as in kube-apiserver. Objects of kinds without a printer of their own have two cells,
 // the name and the time of creation. Cells returns nil if obj has no metadata.
 func Cells(obj runtime.Object, now time.Time) []any {
-	for _, group := range []func(runtime.Object, clock) []any{coreCells, workloadCells, networkCells, otherCells} {
+	for _, group := range []func(runtime.Object, clock) []any{coreCells, workloadCells, networkCells, otherCells, apiServiceCells} {
 		if cells := group(obj, clock(now)); cells != nil {
 			return cells
 		}

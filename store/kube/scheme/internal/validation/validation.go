@@ -52,7 +52,7 @@ func groups() []group {
 	return []group{
 		validateCore, validateApps, validateBatch, validateAutoscaling, validateNetworking, validateRBAC, validatePolicy, validateStorage,
 		validateDiscovery, validateEvents, validateScheduling, validateAdmission, validateCertificates, validateFlowcontrol,
-		validateResource, validateAuthorization,
+		validateResource, validateAuthorization, validateAPIRegistration,
 	}
 }
 

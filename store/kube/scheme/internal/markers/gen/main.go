@@ -28,13 +28,14 @@ var packages = map[string][]string{
 		"batch/v1", "certificates/v1", "coordination/v1", "core/v1", "discovery/v1", "events/v1", "flowcontrol/v1",
 		"networking/v1", "node/v1", "policy/v1", "rbac/v1", "resource/v1", "scheduling/v1", "storage/v1",
 	},
-	"k8s.io/apimachinery": {"pkg/api/resource", "pkg/apis/meta/v1", "pkg/runtime", "pkg/util/intstr"},
+	"k8s.io/kube-aggregator": {"pkg/apis/apiregistration/v1"},
+	"k8s.io/apimachinery":    {"pkg/api/resource", "pkg/apis/meta/v1", "pkg/runtime", "pkg/util/intstr"},
 }
 
 func main() {
 	var out bytes.Buffer
-	fmt.Fprintln(&out, "# Made by gen from the comments in k8s.io/api and k8s.io/apimachinery. Do not edit.")
-	for _, module := range []string{"k8s.io/api", "k8s.io/apimachinery"} {
+	fmt.Fprintln(&out, "# Made by gen from the comments in k8s.io/api, k8s.io/apimachinery and k8s.io/kube-aggregator. Do not edit.")
+	for _, module := range []string{"k8s.io/api", "k8s.io/apimachinery", "k8s.io/kube-aggregator"} {
 		dir, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", module).Output()
 		if err != nil {
 			log.Fatal(err)
