@@ -20,6 +20,8 @@ type asking struct {
 	nameless bool
 	// silent is set if the Admission was asked about the request before.
 	silent bool
+	// owns is set if the object that is admitted belongs to the request, which makes one attempt.
+	owns bool
 	// undo takes back the effects of the Admission beside the write.
 	undo *[]func()
 }
@@ -96,7 +98,9 @@ func (r *Resource) admit(ctx context.Context, o kinds.Object, current *Item, req
 	if !r.asked(req) {
 		return o, nil
 	}
-	o = r.Kind.Copy(o)
+	if !req.asking.owns {
+		o = r.Kind.Copy(o)
+	}
 	managers := o.GetObjectMeta().ManagedFields
 	a := req.attributes(r.Kind, o, r.copyOf(current))
 	if err := r.st.admission.Admit(ctx, a); err != nil {

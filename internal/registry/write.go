@@ -86,6 +86,7 @@ func (r *Resource) Create(ctx context.Context, o kinds.Object, req Request) (it 
 	req.Name = m.Name
 	r.asks(ctx, &req)
 	defer req.asking.end(&err)
+	req.asking.owns = true
 	if o, err = r.admit(ctx, o, nil, &req); err != nil {
 		return nil, err
 	}

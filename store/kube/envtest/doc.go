@@ -25,12 +25,11 @@
 // Of the flags that ControlPlane.GetAPIServer().Configure() sets, these have an effect:
 //
 //   - authorization-mode: RBAC, AlwaysAllow; Node and AlwaysDeny allow nothing but to system:masters. Others are an error.
-//   - enable-admission-plugins and disable-admission-plugins: NamespaceLifecycle, MutatingAdmissionWebhook and
-//     ValidatingAdmissionWebhook (off if one of the two is), ValidatingAdmissionPolicy.
+//   - enable-admission-plugins and disable-admission-plugins: those of cluster.DefaultPlugins, which all run.
 //   - client-ca-file, token-auth-file, anonymous-auth.
 //   - bind-address, secure-port.
 //
-// All others are accepted, if their values have the right type, and do nothing: feature gates, runtime-config, audit, ServiceAccount and other admission plugins. With
+// All others are accepted, if their values have the right type, and do nothing: feature gates, runtime-config, audit, and other admission plugins. With
 // AttachControlPlaneOutput they are named on standard error.
 //
 // # Differences

@@ -30,14 +30,3 @@ func isIPv6(s string) bool {
 
 // difference returns the lines in which two values differ, as upstream adds them to an error.
 func difference(old, now any) string { return diff.Diff(internal{old}, internal{now}) }
-
-// dualStackCIDRs is dualStack for ranges of addresses.
-func dualStackCIDRs(cidrs []string) bool {
-	v4, v6 := false, false
-	for _, s := range cidrs {
-		if prefix, err := netip.ParsePrefix(s); err == nil {
-			v4, v6 = v4 || prefix.Addr().Is4(), v6 || prefix.Addr().Is6()
-		}
-	}
-	return v4 && v6
-}

@@ -7,6 +7,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+	netutils "k8s.io/utils/net"
 )
 
 const taintsAnnotation = "scheduler.alpha.kubernetes.io/taints"
@@ -108,7 +109,14 @@ func podCIDRs(e *errs, p loc, cidrs []string) {
 	for i, cidr := range cidrs {
 		e.cidr(p.Index(i), cidr)
 	}
-	if n := len(cidrs); n > 1 && (n > 2 || !dualStackCIDRs(cidrs)) {
+	if len(cidrs) < 2 {
+		return
+	}
+	both, err := netutils.IsDualStackCIDRStrings(cidrs)
+	if err != nil {
+		e.add(field.InternalError(p, fmt.Errorf("invalid PodCIDRs. failed to check with dual stack with error:%w", err)))
+	}
+	if !both || len(cidrs) > 2 {
 		e.invalid(p, cidrs, "may specify no more than one CIDR for each IP family")
 	}
 }

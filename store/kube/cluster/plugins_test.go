@@ -1,0 +1,164 @@
+package cluster_test
+
+import (
+	"fmt"
+	"slices"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+	schedulingv1 "k8s.io/api/scheduling/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+
+	"github.com/kubecoord/kubecoord/httpapi"
+	"github.com/kubecoord/kubecoord/store/kube/cluster"
+)
+
+// The answers of the plugins are compared with a real server in internal/test/cluster.
+
+func podOf(name string) *corev1.Pod {
+	return &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "a", Image: "i"}}}}
+}
+
+func TestPluginsRunByTheirNames(t *testing.T) {
+	assert.True(t, slices.IsSortedFunc(cluster.DefaultPlugins(), func(a, b string) int {
+		order := []string{"NamespaceLifecycle", "LimitRanger", "TaintNodesByCondition", "PodSecurity", "Priority", "MutatingAdmissionWebhook", "ResourceQuota"}
+		if i, j := slices.Index(order, a), slices.Index(order, b); i >= 0 && j >= 0 {
+			return i - j
+		}
+		return 0
+	}), "the order of a kube-apiserver")
+	_, err := cluster.New(cluster.Options{Plugins: []string{"Priority", "Foo"}}, httpapi.Options{})
+	assert.EqualError(t, err, `cluster: there is no admission plugin "Foo"`)
+
+	for _, row := range []struct {
+		plugins               []string
+		prioritized, tolerant bool
+	}{
+		{nil, false, false},
+		{[]string{"Priority"}, true, false},
+		{[]string{"DefaultTolerationSeconds"}, false, true},
+		{cluster.DefaultPlugins(), true, true},
+	} {
+		_, client := newServer(t, cluster.Options{Namespaces: true, Plugins: row.plugins})
+		pod, err := client.CoreV1().Pods("default").Create(t.Context(), podOf("p"), metav1.CreateOptions{})
+		require.NoError(t, err)
+		assert.Equal(t, row.prioritized, pod.Spec.Priority != nil, row.plugins)
+		assert.Equal(t, row.tolerant, len(pod.Spec.Tolerations) == 2, row.plugins)
+	}
+	_, client := newServer(t, cluster.Options{Plugins: []string{"NamespaceLifecycle"}})
+	_, err = client.CoreV1().Pods("none").Create(t.Context(), podOf("p"), metav1.CreateOptions{})
+	assert.EqualError(t, err, `namespaces "none" not found`)
+}
+
+// A fork has the classes of the server at the time, and its own from then on.
+func TestForksHaveTheirOwnClasses(t *testing.T) {
+	api, client := newServer(t, cluster.Bare())
+	class := func(c *kubernetes.Clientset, name string, value int32) {
+		_, err := c.SchedulingV1().PriorityClasses().Create(t.Context(), &schedulingv1.PriorityClass{ObjectMeta: metav1.ObjectMeta{Name: name}, Value: value}, metav1.CreateOptions{})
+		require.NoError(t, err)
+	}
+	priority := func(c *kubernetes.Clientset, pod, class string) (int32, error) {
+		p := podOf(pod)
+		p.Spec.PriorityClassName = class
+		p, err := c.CoreV1().Pods("default").Create(t.Context(), p, metav1.CreateOptions{})
+		if err != nil {
+			return 0, err
+		}
+		return *p.Spec.Priority, nil
+	}
+	class(client, "shared", 7)
+	fork := clientOf(t, api.Fork(t))
+	class(client, "own", 8)
+	got, err := priority(fork, "p", "shared")
+	require.NoError(t, err)
+	assert.Equal(t, int32(7), got)
+	_, err = priority(fork, "q", "own")
+	assert.EqualError(t, err, `pods "q" is forbidden: no PriorityClass with name own was found`)
+	got, err = priority(client, "p", "own")
+	require.NoError(t, err)
+	assert.Equal(t, int32(8), got)
+}
+
+// quotaOf makes a quota with its status.
+func quotaOf(t *testing.T, client *kubernetes.Clientset, name, pods string) {
+	t.Helper()
+	hard := corev1.ResourceList{corev1.ResourcePods: resource.MustParse(pods)}
+	q, err := client.CoreV1().ResourceQuotas("default").Create(t.Context(), &corev1.ResourceQuota{
+		ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: corev1.ResourceQuotaSpec{Hard: hard},
+	}, metav1.CreateOptions{})
+	require.NoError(t, err)
+	q.Status = corev1.ResourceQuotaStatus{Hard: hard, Used: corev1.ResourceList{corev1.ResourcePods: resource.MustParse("0")}}
+	_, err = client.CoreV1().ResourceQuotas("default").UpdateStatus(t.Context(), q, metav1.UpdateOptions{})
+	require.NoError(t, err)
+}
+
+func usedOf(t *testing.T, client *kubernetes.Clientset, name string) string {
+	t.Helper()
+	q, err := client.CoreV1().ResourceQuotas("default").Get(t.Context(), name, metav1.GetOptions{})
+	require.NoError(t, err)
+	used := q.Status.Used[corev1.ResourcePods]
+	return used.String()
+}
+
+// However many writers there are, a quota is charged for what was stored, in each fork by itself.
+func TestQuotasAreExact(t *testing.T) {
+	api, client := newServer(t, cluster.Bare())
+	quotaOf(t, client, "q", "7")
+	quotaOf(t, client, "other", "9")
+	fork := clientOf(t, api.Fork(t))
+	var wg sync.WaitGroup
+	var mu sync.Mutex
+	made, refused := 0, 0
+	for i := range 20 {
+		wg.Go(func() {
+			_, err := client.CoreV1().Pods("default").Create(t.Context(), podOf(fmt.Sprint("p", i)), metav1.CreateOptions{})
+			mu.Lock()
+			defer mu.Unlock()
+			if err == nil {
+				made++
+			} else if apierrors.IsForbidden(err) {
+				refused++
+			}
+		})
+	}
+	wg.Wait()
+	assert.Equal(t, []int{7, 13}, []int{made, refused})
+	assert.Equal(t, []string{"7", "7"}, []string{usedOf(t, client, "q"), usedOf(t, client, "other")}, "what the first quota refuses, the other is not charged for")
+	assert.Equal(t, "0", usedOf(t, fork, "q"))
+
+	_, err := fork.CoreV1().Pods("default").Create(t.Context(), podOf("a"), metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
+	require.NoError(t, err)
+	assert.Equal(t, "0", usedOf(t, fork, "q"), "a dry run is not charged")
+	for range 2 {
+		_, err = fork.CoreV1().Pods("default").Create(t.Context(), podOf("a"), metav1.CreateOptions{})
+	}
+	assert.EqualError(t, err, `pods "a" already exists`)
+	assert.Equal(t, "1", usedOf(t, fork, "q"), "a write that fails gives back what it took")
+}
+
+// BenchmarkPodCreate measures a create by client-go in process: go test -bench PodCreate -count 6 ./cluster.
+func BenchmarkPodCreate(b *testing.B) {
+	for name, plugins := range map[string][]string{"none": nil, "all": cluster.DefaultPlugins()} {
+		b.Run("plugins="+name, func(b *testing.B) {
+			server, err := cluster.New(cluster.Options{Plugins: plugins}, httpapi.Options{})
+			require.NoError(b, err)
+			defer server.Close()
+			client, err := kubernetes.NewForConfig(&rest.Config{Host: "http://test", Transport: server.Transport(), QPS: -1, ContentConfig: rest.ContentConfig{ContentType: "application/vnd.kubernetes.protobuf"}})
+			require.NoError(b, err)
+			_, err = client.CoreV1().Namespaces().Create(b.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "default"}}, metav1.CreateOptions{})
+			require.NoError(b, err)
+			b.ReportAllocs()
+			for i := 0; b.Loop(); i++ {
+				_, err := client.CoreV1().Pods("default").Create(b.Context(), podOf(fmt.Sprint("p", i)), metav1.CreateOptions{})
+				require.NoError(b, err)
+			}
+		})
+	}
+}
