@@ -378,33 +378,30 @@ func TestEveryEndGivesTheSlotBack(t *testing.T) {
 }
 
 func TestWatchesOfAClientAreLimited(t *testing.T) {
-	st := store.New(store.Options{})
-	api := httpapi.New(st, httpapi.Options{WatchesPerClient: 2, Reads: 1})
-	t.Cleanup(func() { api.Close(); st.Close() })
-	watch := func(from, target string) (*httptest.ResponseRecorder, chan struct{}) {
-		w, ended := httptest.NewRecorder(), make(chan struct{})
-		r := httptest.NewRequest("GET", target, nil)
-		r.RemoteAddr = from
-		go func() {
-			defer close(ended)
-			api.ServeHTTP(w, r)
-		}()
-		return w, ended
-	}
-	open := func(n int) {
-		require.Eventually(t, func() bool { return st.Watchers() == n }, time.Minute, time.Millisecond)
-	}
-	watch("10.0.0.1:1", leases+"?watch=true")
-	watch("10.0.0.1:2", "/apis/coordination.k8s.io/v1/watch/leases?timeoutSeconds=1")
-	open(2)
-	w, ended := watch("10.0.0.1:3", leases+"?watch=1")
-	<-ended
-	assertOverload(t, answer{Code: w.Code, Header: w.Header(), Body: w.Body.String()})
-	watch("[::1]:3", leases+"?watch=true")
-	open(3)
-	open(2) // after a second
-	watch("10.0.0.1:4", leases+"?watch=true")
-	open(3)
+	synctest.Test(t, func(t *testing.T) {
+		st := store.New(store.Options{})
+		api := httpapi.New(st, httpapi.Options{WatchesPerClient: 2, Reads: 1})
+		t.Cleanup(func() { api.Close(); st.Close() })
+		watch := func(from, target string) *httptest.ResponseRecorder {
+			w := httptest.NewRecorder()
+			r := httptest.NewRequest("GET", target, nil)
+			r.RemoteAddr = from
+			go api.ServeHTTP(w, r)
+			synctest.Wait()
+			return w
+		}
+		watch("10.0.0.1:1", leases+"?watch=true")
+		watch("10.0.0.1:2", "/apis/coordination.k8s.io/v1/watch/leases?timeoutSeconds=1")
+		assert.Equal(t, 2, st.Watchers())
+		w := watch("10.0.0.1:3", leases+"?watch=1")
+		assertOverload(t, answer{Code: w.Code, Header: w.Header(), Body: w.Body.String()})
+		watch("[::1]:3", leases+"?watch=true")
+		assert.Equal(t, 3, st.Watchers())
+		time.Sleep(2 * time.Second)
+		assert.Equal(t, 2, st.Watchers())
+		watch("10.0.0.1:4", leases+"?watch=true")
+		assert.Equal(t, 3, st.Watchers())
+	})
 }
 
 func TestForbiddenRequestsAreNotInFlightAnyMore(t *testing.T) {
