@@ -18,18 +18,18 @@ func boundPods(p *play) {
 	}
 	for _, bad := range []struct{ step, path, body string }{
 		{"no target", bindings, binding("name: a", "name: ''")},
-		{"no node", bindings, binding("name: a", "name: n, kind: Pod")},
+		{"no node", bindings, binding("name: a", "name: node, kind: Pod")},
 		{"neither", bindings, binding("name: a", "kind: Pod")},
-		{"absent pod", bindings, binding("name: absent", "name: n")},
-		{"no name", bindings, binding("labels: {a: b}", "name: n")},
-		{"generated name", bindings, binding("generateName: x", "name: n")},
-		{"another namespace", bindings, binding("name: a, namespace: other", "name: n")},
-		{"no namespace", "/api/v1/namespaces/absent-RUNID/bindings", binding("name: a", "name: n")},
+		{"absent pod", bindings, binding("name: absent", "name: node")},
+		{"no name", bindings, binding("labels: {a: b}", "name: node")},
+		{"generated name", bindings, binding("generateName: x", "name: node")},
+		{"another namespace", bindings, binding("name: a, namespace: other", "name: node")},
+		{"no namespace", "/api/v1/namespaces/absent-RUNID/bindings", binding("name: a", "name: node")},
 		{"another kind", bindings, "{apiVersion: v1, kind: Pod, metadata: {name: a}}"},
-		{"unknown member", bindings + "?fieldValidation=Strict", binding("name: a", "name: n, x: y")},
-		{"bad option", bindings + "?dryRun=Some", binding("name: a", "name: n")},
-		{"all namespaces", "/api/v1/bindings", binding("name: a", "name: n")},
-		{"below a name", bindings + "/a", binding("name: a", "name: n")},
+		{"unknown member", bindings + "?fieldValidation=Strict", binding("name: a", "name: node, x: z")},
+		{"bad option", bindings + "?dryRun=Some", binding("name: a", "name: node")},
+		{"all namespaces", "/api/v1/bindings", binding("name: a", "name: node")},
+		{"below a name", bindings + "/a", binding("name: a", "name: node")},
 	} {
 		p.do(bad.step, http.MethodPost, bad.path, bad.body)
 	}
@@ -37,15 +37,15 @@ func boundPods(p *play) {
 		p.do(method, method, bindings, "", "Content-Type: "+merge)
 		p.do(method+" one", method, bindings+"/a", "", "Content-Type: "+merge)
 	}
-	p.do("dry run", http.MethodPost, bindings+"?dryRun=All", binding("name: a", "name: n"))
+	p.do("dry run", http.MethodPost, bindings+"?dryRun=All", binding("name: a", "name: node"))
 	p.do("not bound", http.MethodGet, pods+"/a", "")
-	p.do("bind", http.MethodPost, bindings, binding("name: a, annotations: {x: y}, labels: {l: m}", "name: n, kind: Node"))
+	p.do("bind", http.MethodPost, bindings, binding("name: a, annotations: {x: z}, labels: {l: m}", "name: node, kind: Node"))
 	p.do("bound", http.MethodGet, pods+"/a", "")
-	p.do("bind again", http.MethodPost, bindings, binding("name: a", "name: n"))
-	p.do("by another uid", http.MethodPost, bindings, binding("name: b, uid: x", "name: n"))
-	p.do("as yaml", http.MethodPost, bindings, binding("name: c", "name: n"), "Accept: "+yamlType)
-	p.do("as a table", http.MethodPost, bindings, binding("name: c", "name: n"), "Accept: application/json;as=Table;g=meta.k8s.io;v=v1")
-	p.do("subresource without a node", http.MethodPost, pods+"/b/binding", binding("name: b", "name: n, kind: Pod"))
+	p.do("bind again", http.MethodPost, bindings, binding("name: a", "name: node"))
+	p.do("by another uid", http.MethodPost, bindings, binding("name: b, uid: x", "name: node"))
+	p.do("as yaml", http.MethodPost, bindings, binding("name: c", "name: node"), "Accept: "+yamlType)
+	p.do("as a table", http.MethodPost, bindings, binding("name: c", "name: node"), "Accept: application/json;as=Table;g=meta.k8s.io;v=v1")
+	p.do("subresource without a node", http.MethodPost, pods+"/b/binding", binding("name: b", "name: node, kind: Pod"))
 }
 
 // components plays reads of the statuses of components. A real server lists them in no fixed order, so the scenario selects them.
