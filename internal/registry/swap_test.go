@@ -172,13 +172,18 @@ func TestReplicaOfAReplacedKind(t *testing.T) {
 			names = append(names, v.Name)
 		}
 		assert.Equal(t, tt.want, names, name)
-		w, err := in(st, next).r.Watch(tt.ctx, registry.ListOptions{ResourceVersion: "0"})
-		require.NoError(t, err, name)
-		events, err := w.Next(tt.ctx)
-		require.NoError(t, err, name)
-		assert.Len(t, events, len(tt.want), name)
-		w.Close()
 	}
+	w, err := in(st, next).r.Watch(lagging, registry.ListOptions{ResourceVersion: "0"})
+	require.NoError(t, err)
+	defer w.Close()
+	events, err := w.Next(lagging)
+	require.NoError(t, err)
+	assert.Len(t, events, 3)
+	w, err = in(st, next).r.Watch(stopped, registry.ListOptions{ResourceVersion: "0"})
+	require.NoError(t, err)
+	defer w.Close()
+	_, err = w.Next(stopped)
+	assert.ErrorIs(t, err, store.ErrExpired, "it has no changes from its state to the change of the kind")
 }
 
 // The watch of a request that is in flight while the kind changes ends, also once history has lost the change.

@@ -147,6 +147,9 @@ func (w *Watcher) startWithState(endMark bool) error {
 			if err := w.kindIsGone(); err != nil {
 				return err // its state is the last one
 			}
+			if s.version < w.r.since {
+				return err // a replica stopped before the kind changed
+			}
 			continue // history has lost the changes since that state meanwhile
 		} else if err != nil {
 			return err

@@ -92,7 +92,7 @@ func mutatingPolicies(p *play) {
 	}
 	p.policy(kind, "one-RUNID", matched+`, reinvocationPolicy: Never, variables: [{name: v, expression: "'probed-by-one'"}], mutations: [{patchType: ApplyConfiguration, applyConfiguration: {expression: "Object{metadata: Object.metadata{labels: {'one': variables.v}}}"}}]`, "")
 	marked("probed-by-one")
-	p.do("apply configuration", http.MethodPost, configMaps, configMap("a", "labels: {x: y}"))
+	p.do("apply configuration", http.MethodPost, configMaps, configMap("a", "labels: {x: z}"))
 	p.patch("update", configMaps+"/a", merge, `{"metadata":{"labels":{"one":"changed"}}}`)
 	p.forget(kind, "one-RUNID")
 	p.policy(kind, "two-RUNID", matched+`, reinvocationPolicy: IfNeeded, matchConditions: [{name: m, expression: "object.metadata.name != 'left'"}], mutations: [{patchType: JSONPatch, jsonPatch: {expression: "[JSONPatch{op: 'add', path: '/data/two', value: 'probed-by-two'}]"}}]`, "")

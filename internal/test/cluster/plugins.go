@@ -128,7 +128,7 @@ func priorities(p *play) {
 	p.patch("a toleration more", pods+"/a", jsonPatch, `[{"op":"add","path":"/spec/tolerations/-","value":{"key":"a","operator":"Exists"}}]`)
 	p.patch("no tolerations", pods+"/a", merge, `{"spec":{"tolerations":[]}}`)
 	p.do("pods of a deployment", http.MethodPost, deployments+dry, deployment("d", ""))
-	p.do("binding", http.MethodPost, pods+"/b/binding", "{apiVersion: v1, kind: Binding, metadata: {name: b}, target: {kind: Node, name: n}}")
+	p.do("binding", http.MethodPost, pods+"/b/binding", "{apiVersion: v1, kind: Binding, metadata: {name: b}, target: {kind: Node, name: node}}")
 	for _, name := range []string{"a", "b", "c"} {
 		p.must(http.MethodDelete, pods+"/"+name+"?gracePeriodSeconds=0", "")
 	}

@@ -46,7 +46,7 @@ func secured(p *play) {
 	p.patch("ephemeral container against the baseline", pods+"/a/ephemeralcontainers", strategic, `{"spec":{"ephemeralContainers":[{"name":"e","image":"i","securityContext":{"privileged":true}}]}}`)
 	p.patch("ephemeral container", pods+"/a/ephemeralcontainers", strategic, `{"spec":{"ephemeralContainers":[{"name":"e","image":"i"}]}}`)
 	p.patch("status", pods+"/before/status", merge, `{"status":{"phase":"Running"}}`)
-	p.do("binding", http.MethodPost, pods+"/a/binding", "{apiVersion: v1, kind: Binding, metadata: {name: a}, target: {kind: Node, name: n}}")
+	p.do("binding", http.MethodPost, pods+"/a/binding", "{apiVersion: v1, kind: Binding, metadata: {name: a}, target: {kind: Node, name: node}}")
 	p.patch("enforce restricted", namespaces+"/NAMESPACE", merge, `{"metadata":{"labels":{"pod-security.kubernetes.io/enforce":"restricted","pod-security.kubernetes.io/enforce-version":"v1.24"}}}`)
 	p.until("the level", http.MethodPost, pods+dry, plainPod("x", ""), func(code int, _ []byte) bool { return code == http.StatusForbidden })
 	p.do("pod against restricted", http.MethodPost, pods, plainPod("x", ""))
