@@ -36,7 +36,6 @@ type call struct {
 	req     *http.Request
 	w       http.ResponseWriter
 	began   time.Time
-	code    int
 	size    int64
 	observe func(caller.Sight) // see caller.WithObserver; or nil
 
@@ -48,15 +47,18 @@ type call struct {
 	resourceName                    // of the path
 	user         *User              // nil without Authenticate
 
-	slots                    *slots  // the request needs one of these
-	client                   string  // user, or host of the address
-	holder                   *client // has the slot
-	exempt, hasSlot, hasTurn bool    // see limits
+	slots  *slots  // the request needs one of these
+	client string  // user, or host of the address
+	holder *client // has the slot
 
-	watches       bool // the request is a watch; set by limitTime
-	limitedWrites bool // limitWrites was called
-	deadline      deadline
-	cut           *cutter // nil until the first use
+	// These share a word, with which a call takes 512 bytes: TestSizeOfACall.
+	code                     int16
+	exempt, hasSlot, hasTurn bool // see limits
+	watches                  bool // the request is a watch; set by limitTime
+	limitedWrites            bool // limitWrites was called
+
+	deadline deadline
+	cut      *cutter // nil until the first use
 
 	media    mediaType
 	table    *tableOptions // of an answer as a Table; set by readTableOptions
@@ -135,7 +137,7 @@ func (c *call) end() {
 		c.api.log(LogEntry{
 			Method: c.req.Method, Path: c.req.URL.Path, Query: c.req.URL.RawQuery, UserAgent: c.req.UserAgent(),
 			ContentType: c.header("Content-Type"),
-			Code:        c.code, Bytes: c.size, Duration: time.Since(c.began), Attributes: c.attributes(),
+			Code:        int(c.code), Bytes: c.size, Duration: time.Since(c.began), Attributes: c.attributes(),
 		})
 	}
 }
@@ -154,7 +156,7 @@ func (c *call) Header() http.Header { return c.w.Header() }
 // WriteHeader sends the header of the answer.
 func (c *call) WriteHeader(code int) {
 	if c.code == 0 {
-		c.code = code
+		c.code = int16(code)
 	}
 	if code == http.StatusRequestedRangeNotSatisfiable {
 		c.setHeader("Cache-Control", noCache) // package http has removed it

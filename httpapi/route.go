@@ -66,8 +66,8 @@ func (g *servedGroup) version(name string) *groupVersion {
 type resourceName struct {
 	namespace, resource, name, subresource string
 
-	namespaced bool   // a namespace is given; it may be empty
 	below      string // what follows the subresource, with a slash in front
+	namespaced bool   // a namespace is given; it may be empty
 	watching   bool   // the path is below the deprecated watch/
 }
 
