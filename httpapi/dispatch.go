@@ -152,7 +152,7 @@ func (c *call) notServed(clusterPath bool) error {
 	}
 	if c.verbName(c.name != "", c.watching) == "watch" && !c.watching && c.endpoint.Info.Serves("list") {
 		c.warn(c.endpoint.Info.Versions[c.endpoint.Version].Deprecated)
-		return c.refusedVerb() // the route is the one of a list
+		return c.refusedVerb() // a list has the same route
 	}
 	if slices.ContainsFunc(verbs, c.endpoint.Info.Serves) {
 		return c.notSupported()

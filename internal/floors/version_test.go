@@ -15,8 +15,8 @@ import (
 	"github.com/kubecoord/kubecoord/internal/test/wiretest"
 )
 
-// TestPagesNameTheServedVersion: a page names no other version of Kubernetes than the one of the answers, with or without its last
-// number. Which server was recorded is said once, by the page on the recordings.
+// TestPagesNameTheServedVersion checks that pages name only the version of Kubernetes that the server answers with, such as 1.37.2 or
+// 1.37. Only the page about the recordings names the version of the recorded server.
 func TestPagesNameTheServedVersion(t *testing.T) {
 	root := moduleRoot(t)
 	served := strings.TrimPrefix(httpapi.Version, "v")

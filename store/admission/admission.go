@@ -40,8 +40,8 @@ type Attributes struct {
 	Subresource string
 	Kind        kind.Kind
 	Version     int
-	// Namespace is "" for a cluster-scoped object, except that a Namespace is in itself, as upstream has it. Name is "" if the server has
-	// yet to make it from a generateName, and for the deletion of a collection.
+	// Namespace is the namespace of the object, "" for a cluster-scoped object. For a Namespace it is the name of the Namespace, as
+	// upstream. Name is "" for the deletion of a collection, and while the server has not yet made a name from a generateName.
 	Namespace, Name string
 	// Object is the new object in the stored form, nil for a deletion. Old is the state before, nil for a create.
 	Object, Old meta.Object

@@ -53,8 +53,8 @@ type Descriptor[P any] struct {
 	// It must return the same Kind for objects with equal specs, however often it is called: loading a fixture, a fork and a restart call
 	// it again. Nil: the objects define no kinds.
 	Defines func(obj P) (Kind, error)
-	// New returns an empty object in the stored form. It is needed if P is an interface and the first version has no Type. Nil: the object
-	// is of that Type, or of the type P.
+	// New returns an empty object in the stored form. It is needed if P is an interface and the first version has no Type. Nil: a new
+	// object has the Type of the first version, or the type P if that version has no Type.
 	New func() meta.Object
 }
 

@@ -46,7 +46,7 @@ func serve(api http.Handler, accept, method, path, body string) *httptest.Respon
 	return answer
 }
 
-// The user who creates a Task is its owner for good. A deleted Task has half a minute to end its work.
+// The owner of a Task is the user who created it, and no update changes the owner. A deleted Task has 30 seconds to end its work.
 func ExampleStrategy() {
 	tasks := store.MustKind(kind.Descriptor[*Task]{
 		Resource: kind.Resource{Group: "example.com", Kind: "Task", Categories: []string{"all"}},

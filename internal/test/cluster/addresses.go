@@ -211,7 +211,7 @@ func dualStack(p *play) {
 	p.patch("the families in another order", services+"/d", merge, `{"spec":{"ipFamilies":["IPv6","IPv4"]}}`)
 	p.patch("single again", services+"/d", merge, `{"spec":{"ipFamilyPolicy":"SingleStack"}}`)
 	p.patch("a second address", services+"/d", merge, `{"spec":{"ipFamilyPolicy":"RequireDualStack","clusterIPs":["10.0.0.6","fd00:77::6"]}}`)
-	// Its IPAddress is not asked for: the repair of a kube-apiserver may delete it before the service has it.
+	// The scenario does not read the IPAddress of fd00:77::6: the repair loop of a kube-apiserver may delete it first.
 	p.patch("single with what it names", services+"/d", merge, `{"spec":{"ipFamilyPolicy":"SingleStack","ipFamilies":["IPv4"],"clusterIPs":["10.0.0.6"]}}`)
 	p.do("the second address is gone", http.MethodGet, ipAddresses+"/fd00:77::6", "")
 	p.patch("a second address that is taken", services+"/d", merge, `{"spec":{"ipFamilyPolicy":"RequireDualStack","clusterIPs":["10.0.0.6","fd00:77::3"]}}`)

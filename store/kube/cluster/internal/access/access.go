@@ -8,6 +8,7 @@ import (
 
 	"github.com/kubecoord/kubecoord/httpapi"
 	"github.com/kubecoord/kubecoord/store"
+	"github.com/kubecoord/kubecoord/store/kube/cluster/internal/typed"
 	"github.com/kubecoord/kubecoord/store/kube/scheme"
 	"github.com/kubecoord/kubecoord/store/meta"
 )
@@ -156,17 +157,11 @@ func (s *Server) objects(group, plural string) *store.Objects {
 	if r, ok := s.resources.Load(gr); ok {
 		return r.(*store.Objects)
 	}
-	for _, k := range s.api.Kinds() {
-		if k.GroupResource() == gr {
-			r, err := s.api.Store().Objects(k)
-			if err != nil {
-				return nil
-			}
-			s.resources.Store(gr, r)
-			return r
-		}
+	r := typed.ObjectsOf(s.api, gr)
+	if r != nil {
+		s.resources.Store(gr, r)
 	}
-	return nil
+	return r
 }
 
 // get returns an object, or the error that it is not found.

@@ -15,6 +15,7 @@ import (
 	"github.com/kubecoord/kubecoord/httpapi"
 	"github.com/kubecoord/kubecoord/store"
 	"github.com/kubecoord/kubecoord/store/kind"
+	"github.com/kubecoord/kubecoord/store/kube/cluster/internal/typed"
 	"github.com/kubecoord/kubecoord/store/kube/scheme"
 	"github.com/kubecoord/kubecoord/store/meta"
 )
@@ -62,30 +63,19 @@ func familyOf(ip netip.Addr) corev1.IPFamily {
 // collections finds the collections of the API.
 func (al *Allocator) collections() {
 	al.find.Do(func() {
-		for _, k := range al.api.Kinds() {
-			var to **store.Objects
-			switch k.GroupResource() {
-			case meta.GroupResource{Resource: "services"}:
-				to = &al.services
-			case meta.GroupResource{Resource: "endpoints"}:
-				to = &al.endpoints
-			case meta.GroupResource{Group: networkingv1.GroupName, Resource: "ipaddresses"}:
-				to = &al.addresses
-			case meta.GroupResource{Group: networkingv1.GroupName, Resource: "servicecidrs"}:
-				to = &al.cidrs
-			default:
-				continue
-			}
-			if objects, err := al.api.Store().Objects(k); err == nil {
-				*to = objects
-			}
-		}
+		al.services = typed.ObjectsOf(al.api, services)
+		al.endpoints = typed.ObjectsOf(al.api, meta.GroupResource{Resource: "endpoints"})
+		al.addresses = typed.ObjectsOf(al.api, meta.GroupResource{Group: networkingv1.GroupName, Resource: "ipaddresses"})
+		al.cidrs = typed.ObjectsOf(al.api, meta.GroupResource{Group: networkingv1.GroupName, Resource: "servicecidrs"})
 	})
 }
 
+// services is the resource of the services.
+var services = meta.GroupResource{Resource: "services"}
+
 // isService reports whether a kind is Service.
 func isService(k kind.Kind) bool {
-	return k.GroupResource() == meta.GroupResource{Resource: "services"}
+	return k.GroupResource() == services
 }
 
 // Claim implements admission.Claims.

@@ -15,6 +15,7 @@ import (
 	"github.com/kubecoord/kubecoord/httpapi"
 	"github.com/kubecoord/kubecoord/store"
 	"github.com/kubecoord/kubecoord/store/kind"
+	"github.com/kubecoord/kubecoord/store/kube/cluster/internal/typed"
 	"github.com/kubecoord/kubecoord/store/kube/scheme"
 	"github.com/kubecoord/kubecoord/store/meta"
 )
@@ -50,7 +51,7 @@ func (e *evictor) Evict(ctx context.Context, pod *corev1.Pod, dryRun bool) (exac
 	case pod.Status.Phase == corev1.PodPending:
 		return true, nil
 	}
-	r := e.budgets()
+	r := typed.ObjectsOf(e.api, policyKind)
 	if r == nil {
 		return false, nil
 	}
@@ -70,18 +71,6 @@ func (e *evictor) Evict(ctx context.Context, pod *corev1.Pod, dryRun bool) (exac
 		}
 	}
 	return false, e.decrement(ctx, r, b.Name, pod, dryRun)
-}
-
-// budgets returns the collection of PodDisruptionBudgets, or nil if the API has none.
-func (e *evictor) budgets() *store.Objects {
-	for _, k := range e.api.Kinds() {
-		if k.GroupResource() == policyKind {
-			if r, err := e.st.Objects(k); err == nil {
-				return r
-			}
-		}
-	}
-	return nil
 }
 
 // matching returns the budgets whose selectors match a pod.

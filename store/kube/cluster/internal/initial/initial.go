@@ -4,13 +4,13 @@ package initial
 import (
 	"context"
 	"net/netip"
-	"slices"
 	"sync"
 	"time"
 
 	"github.com/kubecoord/kubecoord/httpapi"
 	"github.com/kubecoord/kubecoord/store"
 	"github.com/kubecoord/kubecoord/store/kind"
+	"github.com/kubecoord/kubecoord/store/kube/cluster/internal/typed"
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
@@ -53,7 +53,7 @@ func Make(ctx context.Context, a *httpapi.API, o Options) error {
 		wanted = append(wanted, apiServices(a.Kinds())...)
 	}
 	for _, of := range wanted {
-		k := kindOf(a, of.group, of.plural)
+		k := typed.KindOf(a, meta.GroupResource{Group: of.group, Resource: of.plural})
 		if k == nil {
 			continue
 		}
@@ -96,17 +96,6 @@ func (o Options) address() string {
 		at = netip.AddrFrom4([4]byte{127, 0, 0, 1})
 	}
 	return netip.AddrPortFrom(at, uint16(o.Port)).String()
-}
-
-// kindOf returns the kind of a resource that an API serves, or nil.
-func kindOf(a *httpapi.API, group, plural string) kind.Kind {
-	all := a.Kinds()
-	if i := slices.IndexFunc(all, func(k kind.Kind) bool {
-		return k.GroupResource() == meta.GroupResource{Group: group, Resource: plural}
-	}); i >= 0 {
-		return all[i]
-	}
-	return nil
 }
 
 // memory keeps the objects that are equal in all servers of a process, by their kinds, so that a further server makes none of them

@@ -14,6 +14,7 @@ import (
 	"github.com/kubecoord/kubecoord/httpapi"
 	"github.com/kubecoord/kubecoord/store"
 	"github.com/kubecoord/kubecoord/store/kind"
+	"github.com/kubecoord/kubecoord/store/kube/cluster/internal/typed"
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
@@ -71,15 +72,11 @@ func (c *collection[T]) objects() *store.Objects {
 	if o := c.found.Load(); o != nil {
 		return o
 	}
-	for _, k := range c.api.Kinds() {
-		if k.GroupResource() == c.resource {
-			if o, err := c.api.Store().Objects(k); err == nil {
-				c.found.Store(o)
-				return o
-			}
-		}
+	o := typed.ObjectsOf(c.api, c.resource)
+	if o != nil {
+		c.found.Store(o)
 	}
-	return nil
+	return o
 }
 
 // get returns an object, or nil. It must not be changed.

@@ -21,6 +21,7 @@ import (
 	"github.com/kubecoord/kubecoord/httpapi"
 	"github.com/kubecoord/kubecoord/store"
 	"github.com/kubecoord/kubecoord/store/kind"
+	"github.com/kubecoord/kubecoord/store/kube/cluster/internal/typed"
 	"github.com/kubecoord/kubecoord/store/kube/scheme"
 	"github.com/kubecoord/kubecoord/store/meta"
 )
@@ -74,14 +75,11 @@ type proxier struct {
 
 // object returns an object of the core group, or nil.
 func (p *proxier) object(resource, namespace, name string) meta.Object {
-	for _, k := range p.api.Kinds() {
-		if k.GroupResource() == (meta.GroupResource{Resource: resource}) {
-			if objects, err := p.api.Store().Objects(k); err == nil {
-				return objects.Get(namespace, name)
-			}
-		}
+	objects := typed.ObjectsOf(p.api, meta.GroupResource{Resource: resource})
+	if objects == nil {
+		return nil
 	}
-	return nil
+	return objects.Get(namespace, name)
 }
 
 // Node implements scheme.Proxier.

@@ -1,0 +1,32 @@
+package typed
+
+import (
+	"slices"
+
+	"github.com/kubecoord/kubecoord/httpapi"
+	"github.com/kubecoord/kubecoord/store"
+	"github.com/kubecoord/kubecoord/store/kind"
+	"github.com/kubecoord/kubecoord/store/meta"
+)
+
+// KindOf returns the kind of a resource that an API serves, or nil.
+func KindOf(a *httpapi.API, resource meta.GroupResource) kind.Kind {
+	all := a.Kinds()
+	if i := slices.IndexFunc(all, func(k kind.Kind) bool { return k.GroupResource() == resource }); i >= 0 {
+		return all[i]
+	}
+	return nil
+}
+
+// ObjectsOf returns the objects of a resource in the store of an API, or nil if the API does not serve it.
+func ObjectsOf(a *httpapi.API, resource meta.GroupResource) *store.Objects {
+	k := KindOf(a, resource)
+	if k == nil {
+		return nil
+	}
+	objects, err := a.Store().Objects(k)
+	if err != nil {
+		return nil
+	}
+	return objects
+}
