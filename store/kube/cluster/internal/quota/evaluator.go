@@ -3,6 +3,7 @@
 package quota
 
 import (
+	"errors"
 	"fmt"
 
 	corev1 "k8s.io/api/core/v1"
@@ -24,21 +25,17 @@ type Options struct {
 	Clock clock.Clock
 	// DeviceClasses returns all DeviceClasses.
 	DeviceClasses func() []*resourcev1.DeviceClass
-	// List returns the objects of a resource in a namespace, for UsageStats. It may be nil.
-	List func(resource schema.GroupResource, namespace string) ([]runtime.Object, error)
 }
 
 // Evaluators are the evaluators by resource.
 type Evaluators struct {
-	opts Options
-	all  map[schema.GroupResource]library.Evaluator
+	all map[schema.GroupResource]library.Evaluator
 }
 
 // New returns the evaluators.
 func New(opts Options) *Evaluators {
-	e := &Evaluators{opts: opts, all: map[schema.GroupResource]library.Evaluator{}}
+	e := &Evaluators{all: map[schema.GroupResource]library.Evaluator{}}
 	for _, own := range []*evaluator{pods(opts.Clock), services(), claims(), deviceClaims(opts.DeviceClasses)} {
-		own.list = e.list(own.resource)
 		e.all[own.resource] = own
 	}
 	for plural, alias := range map[string]corev1.ResourceName{
@@ -46,13 +43,14 @@ func New(opts Options) *Evaluators {
 		"replicationcontrollers": corev1.ResourceReplicationControllers,
 	} {
 		gr := corev1.Resource(plural)
-		e.all[gr] = generic.NewObjectCountEvaluator(gr, e.list(gr), alias)
+		e.all[gr] = generic.NewObjectCountEvaluator(gr, notListed, alias)
 	}
 	return e
 }
 
-func (e *Evaluators) list(gr schema.GroupResource) generic.ListFuncByNamespace {
-	return func(namespace string) ([]runtime.Object, error) { return e.opts.List(gr, namespace) }
+// notListed is the list of the evaluators, which only a controller that counts again would need.
+func notListed(string) ([]runtime.Object, error) {
+	return nil, errors.New("the evaluators of admission list no objects")
 }
 
 // Of returns the evaluator of a resource, or nil for what no quota counts. Most objects are only counted.
@@ -68,13 +66,12 @@ func (e *Evaluators) Of(gr schema.GroupResource) library.Evaluator {
 			return nil
 		}
 	}
-	return generic.NewObjectCountEvaluator(gr, e.list(gr), "")
+	return generic.NewObjectCountEvaluator(gr, notListed, "")
 }
 
 // evaluator evaluates the objects of one resource. It implements library.Evaluator.
 type evaluator struct {
 	resource schema.GroupResource
-	list     generic.ListFuncByNamespace
 	// handles reports whether a create or an update may change what is used.
 	handles func(admission.Attributes) bool
 	// counts reports whether a quota for a name is about the resource.
@@ -139,7 +136,7 @@ func (e *evaluator) Usage(o runtime.Object) (corev1.ResourceList, error) { retur
 
 // UsageStats implements library.Evaluator.
 func (e *evaluator) UsageStats(o library.UsageStatsOptions) (library.UsageStats, error) {
-	return generic.CalculateUsageStats(o, e.list, e.inScope, e.usage)
+	return generic.CalculateUsageStats(o, notListed, e.inScope, e.usage)
 }
 
 // isWrite reports whether a write makes or changes an object, and not through a subresource.
