@@ -61,7 +61,7 @@ func reachRules() []reach {
 		{packages: "...", refused: []string{"k8s.io/..."}, tests: true},
 		{packages: "...", except: "examples/...", refused: []string{"examples/..."}, tests: true},
 		{packages: "...", except: "internal/test/...", refused: []string{"internal/test/..."}},
-		{packages: "httpapi/...", except: "httpapi/apitest", refused: []string{"testing", "testing/..."}},
+		{packages: "httpapi/...", except: "httpapi/apitest/...", refused: []string{"testing", "testing/..."}},
 		// From Go 1.27 on, net/http/httptest imports testing.
 		{packages: "httpapi/apitest", refused: []string{"testing", "testing/..."}, direct: true},
 		{packages: "examples/...", refused: []string{"testing", "testing/..."}, direct: true},

@@ -1,0 +1,31 @@
+// Package explore finds faults of a controller by itself. It runs a scenario undisturbed, derives plans from what the controller did, and runs the
+// scenario once for each plan with something going wrong: a crash just before or after a write, a lost answer, a restart that reads an old
+// state, events that were never seen. It compares each run with the undisturbed one, and reports where they come to rest in
+// different states.
+//
+//	func TestWidgets(t *testing.T) {
+//		explore.Run(t, explore.Scenario{
+//			API:         apitest.New(t),
+//			Controllers: []explore.Controller{{Run: runController}},
+//			Steps: []explore.Step{
+//				{Name: "create", Do: createWidget},
+//				{Name: "delete", Do: deleteWidget},
+//			},
+//		})
+//	}
+//
+// Each run has a fork of the API and a testing/synctest bubble, in which time is virtual, so that hundreds of runs take seconds. A finding has the plan that
+// led to it, which repeats it: go test -run TestWidgets -explore.plan='crash-after create configmaps default/a #1'.
+//
+// # What is compared
+//
+// A rest is a state in which nothing was written for Options.Quiet. At each rest the objects must be equal to the objects of the
+// undisturbed runs, but for what differs from run to run by itself: uids, versions, times, generated names, and each member on which the
+// undisturbed runs do not agree. Objects must be created and deleted as often as in the undisturbed runs, except while events are hidden from the
+// controller. A restart at the end must write nothing.
+//
+// # What it cannot find
+//
+// A fault that the undisturbed runs have, too, is not seen, unless Scenario.Check finds it. Code that waits for real time or for a
+// socket does not work in a bubble, and neither does a goroutine of a controller that does not end with its context.
+package explore

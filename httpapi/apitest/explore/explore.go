@@ -1,0 +1,419 @@
+package explore
+
+import (
+	"cmp"
+	"errors"
+	"flag"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/kubecoord/kubecoord/internal/kinds"
+	"github.com/kubecoord/kubecoord/internal/registry"
+)
+
+// flags are the flags of a test binary that imports the package.
+var flags = struct {
+	plan   *string
+	budget *time.Duration
+	dir    *string
+}{
+	flag.String("explore.plan", "", "run only this plan of package explore, as a report prints it"),
+	flag.Duration("explore.budget", 0, "how much time package explore may take for each scenario"),
+	flag.String("explore.dir", "", "a folder for the reports of package explore"),
+}
+
+// Run explores a scenario and fails the test for each finding, with the plan that repeats it and what happened. It takes at most one
+// Options. A scenario that does not agree with itself fails the test before anything goes wrong.
+func Run(t *testing.T, s Scenario, opts ...Options) {
+	t.Helper()
+	r, err := Explore(t, s, opts...)
+	if err != nil {
+		t.Fatalf("explore: %v", err)
+	}
+	t.Logf("explore: %s", r.Summary())
+	for _, f := range r.Findings {
+		t.Errorf("explore: %s", f)
+	}
+}
+
+// Explore is like Run, but returns what it has found. The error is a fault of the scenario or of the options, never of the controller under a
+// perturbation: undisturbed runs that do not agree, a controller that never rests, a step that fails, a plan that cannot be parsed or, when
+// it is the only one, hits nothing.
+func Explore(t *testing.T, s Scenario, opts ...Options) (*Report, error) {
+	t.Helper()
+	var o Options
+	switch len(opts) {
+	case 0:
+	case 1:
+		o = opts[0]
+	default:
+		return nil, fmt.Errorf("got %d Options, want one at most", len(opts))
+	}
+	x := &explorer{t: t, s: s, o: o, quiet: cmp.Or(o.Quiet, time.Minute), start: time.Now()}
+	if err := x.prepare(); err != nil {
+		return nil, err
+	}
+	if err := x.refer(); err != nil {
+		return nil, err
+	}
+	plans, err := x.plans()
+	if err != nil {
+		return nil, err
+	}
+	r := x.explore(plans)
+	if x.chosen && len(r.NoHit) > 0 {
+		return nil, fmt.Errorf("plan %q hits nothing: the controller makes no such request, or not at that step", r.NoHit[0])
+	}
+	return r, x.write(r)
+}
+
+// explorer explores one scenario.
+type explorer struct {
+	t      *testing.T
+	s      Scenario
+	o      Options
+	quiet  time.Duration
+	start  time.Time
+	chosen bool // plans were given
+
+	masks       []mask
+	double      map[string]bool // plurals that several groups have
+	uids        map[string]key  // of the prepared objects
+	liveUIDs    map[string]bool // the same
+	references  []*life         // undisturbed
+	auto        map[string]bool // resource and path, on which they do not agree
+	names       *loose
+	written     map[key]bool // by controllers, undisturbed
+	known       map[key]bool // objects of the undisturbed runs
+	maxRequests int
+}
+
+// undisturbed is how many undisturbed runs there are.
+const undisturbed = 3
+
+// prepare checks the arguments and looks at the prepared API.
+func (x *explorer) prepare() error {
+	if err := x.s.check(); err != nil {
+		return err
+	}
+	for i, text := range x.s.Mask {
+		m, err := parseMask(text)
+		if err != nil {
+			return fmt.Errorf("Scenario.Mask[%d]: %w", i, err)
+		}
+		x.masks = append(x.masks, m)
+	}
+	for name, n := range map[string]int64{"Budget": int64(x.o.Budget), "Runs": int64(x.o.Runs), "Quiet": int64(x.o.Quiet), "Parallel": int64(x.o.Parallel)} {
+		if n < 0 {
+			return fmt.Errorf("Options.%s: got %d, want 0 or more", name, n)
+		}
+	}
+	x.double, x.uids, x.liveUIDs = map[string]bool{}, map[string]key{}, map[string]bool{}
+	groups := map[string]string{}
+	st := x.s.API.Store().Registry()
+	all := x.s.API.Handler().Kinds()
+	for _, k := range all {
+		info := k.Info()
+		if g, ok := groups[info.Plural]; ok && g != info.Group {
+			x.double[info.Plural] = true
+		}
+		groups[info.Plural] = info.Group
+	}
+	for _, k := range all {
+		for it := range st.Resource(kinds.Of(k)).Present("") {
+			x.uids[string(it.UID())], x.liveUIDs[string(it.UID())] = x.keyOf(it), true
+		}
+	}
+	return nil
+}
+
+// resource returns the name of a resource in plans: the plural, with the group if several have it.
+func (x *explorer) resource(group, plural string) string {
+	if x.double[plural] && group != "" {
+		return plural + "." + group
+	}
+	return plural
+}
+
+func (x *explorer) keyOf(it *registry.Item) key {
+	gr := it.GroupResource()
+	return key{x.resource(gr.Group, gr.Resource), objectName(it.Namespace(), it.Name())}
+}
+
+// masked reports whether a member is not compared.
+func (x *explorer) masked(k key, path string) bool {
+	return isEvent(k.resource) || path != "" && x.auto[k.resource+" "+path] || slices.ContainsFunc(x.masks, func(m mask) bool { return m.covers(k, path) })
+}
+
+// refer runs the scenario undisturbed, and finds out on what the runs agree.
+func (x *explorer) refer() error {
+	for n := range undisturbed {
+		l := x.live(nil, n, n == 0)
+		if err := l.problem(); err != nil {
+			return err
+		}
+		x.references = append(x.references, l)
+	}
+	x.findLooseNames()
+	x.auto, x.known, x.written = map[string]bool{}, map[key]bool{}, map[key]bool{}
+	first := x.references[0]
+	for _, l := range x.references {
+		l.names.loose = x.names
+		for k := range l.objects {
+			x.known[key{k.resource, l.names.object(k)}] = true
+		}
+		for k := range l.written {
+			x.written[key{k.resource, l.names.object(k)}] = true
+		}
+		x.maxRequests = max(x.maxRequests, 20*l.total+1000)
+	}
+	for _, l := range x.references[1:] {
+		for i := range l.rests {
+			a, b := &first.rests[i], &l.rests[i]
+			for _, d := range compare(first.names.stateAt(a, b), l.names.stateAt(b, a), x.masked) {
+				if !strings.HasPrefix(d.path, ".") {
+					return fmt.Errorf("the undisturbed runs do not agree %s: %s. Make the scenario deterministic, or name what differs in Scenario.Mask", x.place(a), d.text)
+				}
+				x.auto[d.key.resource+" "+d.path] = true
+			}
+			if d := x.countsDiffer(first, a, l, b); d != "" {
+				return fmt.Errorf("the undisturbed runs do not agree %s: %s. Make the scenario deterministic, or name the object in Scenario.Mask", x.place(a), d)
+			}
+		}
+	}
+	return nil
+}
+
+// problem returns what is wrong with an undisturbed run.
+func (l *life) problem() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.fault != "" {
+		return errors.New(l.fault)
+	}
+	for _, d := range l.found {
+		return fmt.Errorf("the scenario fails undisturbed, in %s: %s", l.x.s.stepName(min(d.step, len(l.x.s.Steps))), d.text)
+	}
+	if want := len(l.x.s.Steps) + 2; len(l.rests) != want {
+		return fmt.Errorf("the scenario stops undisturbed after %d of %d rests: has a function called FailNow?", len(l.rests), want)
+	}
+	return nil
+}
+
+// findLooseNames finds names on which the undisturbed runs do not agree.
+func (x *explorer) findLooseNames() {
+	x.names = &loose{prefixes: map[key]bool{}, fixed: map[key]bool{}}
+	in := map[key]int{}
+	for _, l := range x.references {
+		for k := range l.objects {
+			in[key{k.resource, l.names.object(k)}]++
+		}
+	}
+	for k, n := range in {
+		if n == len(x.references) {
+			x.names.fixed[k] = true
+		} else if i := strings.LastIndexByte(k.object, '-'); i >= 0 {
+			x.names.prefixes[key{k.resource, k.object[:i]}] = true
+		}
+	}
+	for _, k := range x.uids {
+		x.names.fixed[k] = true
+	}
+}
+
+// place describes a rest.
+func (x *explorer) place(r *rest) string {
+	if r.extra != "" {
+		return "after " + r.extra
+	}
+	return "after " + x.s.stepName(r.step)
+}
+
+// explore runs the plans until the budget is spent.
+func (x *explorer) explore(plans []plan) *Report {
+	r := &Report{Undisturbed: undisturbed, Requests: len(x.references[0].requests), Masked: slices.Sorted(maps.Keys(x.auto)), x: x}
+	budget := cmp.Or(*flags.budget, x.o.Budget)
+	if budget == 0 {
+		budget = time.Minute
+		if testing.Short() {
+			budget = 5 * time.Second
+		}
+	}
+	c := &collector{x: x, report: r, byText: map[string]*Finding{}, plans: plans, deadline: x.start.Add(budget)}
+	c.judgeReferences()
+	var workers sync.WaitGroup
+	for range cmp.Or(x.o.Parallel, runtime.GOMAXPROCS(0)) {
+		workers.Go(c.work)
+	}
+	workers.Wait()
+	c.finish()
+	return r
+}
+
+// collector hands out plans and collects what they find.
+type collector struct {
+	x        *explorer
+	report   *Report
+	deadline time.Time
+	reported time.Time
+
+	mu     sync.Mutex
+	plans  []plan
+	seed   uint64 // of the next random plan
+	byText map[string]*Finding
+}
+
+// next returns the next plan.
+func (c *collector) next() (plan, bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	limit := c.x.o.Runs
+	switch {
+	case !c.x.chosen && time.Now().After(c.deadline), limit > 0 && c.report.Runs >= limit:
+		return plan{}, false
+	case len(c.plans) > 0:
+		p := c.plans[0]
+		c.plans = c.plans[1:]
+		c.report.Runs++
+		return p, true
+	case c.x.chosen || limit == 0 && c.seed >= randomRuns:
+		return plan{}, false
+	}
+	c.seed++
+	c.report.Runs++
+	return plan{action: random, seed: cmp.Or(c.x.o.Seed, 1)*1_000_000 + c.seed}, true
+}
+
+// randomRuns is how many random plans follow the others, unless Options.Runs asks for more.
+const randomRuns = 50
+
+// work runs plans.
+func (c *collector) work() {
+	for {
+		p, ok := c.next()
+		if !ok {
+			return
+		}
+		l := c.x.live(&p, 0, false)
+		c.add(p, l)
+	}
+}
+
+// add judges a run.
+func (c *collector) add(p plan, l *life) {
+	found := c.x.judge(l)
+	c.mu.Lock()
+	if l.acts == 0 {
+		c.report.NoHit = append(c.report.NoHit, p.String())
+	}
+	c.progressLocked()
+	if len(found) == 0 {
+		c.mu.Unlock()
+		return
+	}
+	head := found[0]
+	f := c.byText[head.id()]
+	isNew := f == nil
+	if isNew {
+		f = &Finding{Text: head.text, Where: head.where}
+		for _, d := range found[1:] {
+			f.Details = append(f.Details, d.text)
+		}
+		c.byText[head.id()] = f
+		c.report.Findings = append(c.report.Findings, f)
+	}
+	f.Plans = append(f.Plans, p.String())
+	c.mu.Unlock()
+	if isNew {
+		c.repeat(f, p, head.id())
+	}
+}
+
+// again is how often a finding is run again.
+const again = 3
+
+// repeat runs a plan again, for its rate and its timeline.
+func (c *collector) repeat(f *Finding, p plan, id string) {
+	seen := 0
+	var timeline []line
+	for range again {
+		l := c.x.live(&p, 0, true)
+		if found := c.x.judge(l); len(found) > 0 && found[0].id() == id {
+			seen++
+			timeline = beside(l.timeline(), c.x.references[0].timeline())
+		} else if timeline == nil {
+			timeline = beside(l.timeline(), c.x.references[0].timeline())
+		}
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	f.Again, f.Of, f.lines = seen, again, timeline
+}
+
+// progressLocked tells how far a long exploration is.
+func (c *collector) progressLocked() {
+	now := time.Now()
+	if c.reported.IsZero() {
+		c.reported = c.x.start
+	}
+	if now.Sub(c.reported) < 10*time.Second {
+		return
+	}
+	c.reported = now
+	logf := c.x.o.Logf
+	if logf == nil {
+		logf = c.x.t.Logf
+	}
+	rate := float64(c.report.Runs) / now.Sub(c.x.start).Seconds()
+	logf("explore: %d runs, %.0f a second, %d plans left, %d findings", c.report.Runs, rate, len(c.plans), len(c.report.Findings))
+}
+
+// judgeReferences finds what is wrong without a perturbation: a restart at the end that writes.
+func (c *collector) judgeReferences() {
+	l := c.x.references[0]
+	last := l.rests[len(l.rests)-1]
+	if texts := c.x.unmasked(last.changes); len(texts) > 0 {
+		c.report.Findings = append(c.report.Findings, &Finding{
+			Text: "a restart at the end writes: " + texts[0], Where: "after a restart at the end", Details: texts[1:], Plans: []string{"none"},
+			Again: 1, Of: 1, lines: beside(l.timeline(), l.timeline()),
+		})
+	}
+}
+
+// finish sorts the report.
+func (c *collector) finish() {
+	r := c.report
+	for _, f := range r.Findings {
+		slices.SortFunc(f.Plans[1:], strings.Compare)
+	}
+	for _, p := range c.plans {
+		r.NotRun = append(r.NotRun, p.String())
+	}
+	r.Elapsed = time.Since(c.x.start)
+}
+
+// write writes the pages of the findings.
+func (x *explorer) write(r *Report) error {
+	dir := cmp.Or(*flags.dir, x.o.Dir)
+	if dir == "" {
+		return nil
+	}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return err
+	}
+	for i, f := range r.Findings {
+		f.Page = filepath.Join(dir, fmt.Sprintf("%s-%d.html", strings.NewReplacer("/", "-", " ", "-").Replace(x.t.Name()), i+1))
+		if err := os.WriteFile(f.Page, f.html(x.t.Name()), 0o644); err != nil {
+			return err
+		}
+	}
+	return nil
+}

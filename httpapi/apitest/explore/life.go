@@ -1,0 +1,450 @@
+package explore
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/kubecoord/kubecoord/httpapi/apitest"
+	"github.com/kubecoord/kubecoord/internal/registry"
+	"github.com/kubecoord/kubecoord/watch"
+)
+
+// life is one run of a scenario.
+type life struct {
+	x         *explorer
+	plan      *plan // nil: undisturbed
+	nth       int   // of the undisturbed runs
+	keep      bool  // the log is kept
+	api       *apitest.API
+	began     time.Time
+	adversary apitest.Effect // of random
+
+	running  sync.WaitGroup
+	cleanups []func()
+	bubble   string // its number, as stacks show it
+
+	mu        sync.Mutex // guards all below; Changed takes it with the lock of the store held
+	pending   []change
+	changes   []change // as many as have been looked at
+	objects   map[key]tracked
+	made      map[key]int // since the last rest
+	gone      map[key]int
+	texts     []string
+	names     names
+	writes    int
+	written   map[key]bool // what controllers changed or deleted
+	last      string       // the last change, in words
+	processes map[string]*process
+	requests  []request
+	occur     map[string]int // by controller and request, without its number
+	total     int
+	calmed    bool           // random plans act no more
+	acts      int            // how often the plan has acted
+	onStart   func(*process) // of each process that starts, or nil
+	atOnce    int            // requests at one instant
+	instant   time.Time
+	runaway   bool
+	ends      map[string]int
+	touch     *touchedObject
+	rests     []rest
+	found     []discovery
+	log       []*entry
+	open      map[requestID][]*entry // whose outcome is not known yet
+	step      int
+	fault     string // of the scenario itself
+}
+
+// change is a change of the store.
+type change struct {
+	registry.ObjectChange
+	by     *process // nil: no controller
+	target target
+	step   int
+}
+
+// request is a request of a controller.
+type request struct {
+	target     target
+	controller int
+	step       int
+}
+
+// discovery is something that is wrong in a run by itself, and not by comparison.
+type discovery struct {
+	class string
+	key   key
+	text  string
+	step  int
+}
+
+// touchedObject is the object that another client has changed.
+type touchedObject struct {
+	key key
+	uid string
+}
+
+// live runs the scenario once.
+func (x *explorer) live(plan *plan, nth int, keep bool) *life {
+	l := &life{
+		x: x, plan: plan, nth: nth, keep: keep,
+		objects: map[key]tracked{}, made: map[key]int{}, gone: map[key]int{}, written: map[key]bool{}, processes: map[string]*process{},
+		occur: map[string]int{}, ends: map[string]int{}, open: map[requestID][]*entry{},
+		names: names{uids: maps.Clone(x.uids), live: maps.Clone(x.liveUIDs), generated: map[string]string{}, versions: map[string]bool{}},
+	}
+	func() {
+		defer func() {
+			if r := recover(); r != nil { // goroutines of the bubble are left
+				l.find("leak", key{"controller", "goroutines"}, fmt.Sprint("goroutines are left when the controllers have ended: ", l.left()))
+			}
+		}()
+		synctest.Test(x.t, func(*testing.T) { l.run() })
+	}()
+	return l
+}
+
+// run is a run in its bubble.
+func (l *life) run() {
+	l.bubble = bubbleOf()
+	time.Sleep(time.Duration(l.nth) * (7*time.Hour + 13*time.Minute + 1234567*time.Microsecond)) // what depends on the time differs
+	l.began = time.Now()
+	if l.plan != nil && l.plan.action == random {
+		l.adversary = apitest.Adversary(apitest.AdversaryOptions{Seed: l.plan.seed})
+	}
+	l.api = l.x.s.API.Fork(l)
+	defer l.end()
+	l.api.Store().Registry().Observe(l)
+	l.api.Fault(apitest.Choose(l.meet))
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	if l.x.s.World != nil {
+		world := l.newProcess(-1, "world")
+		l.running.Add(1)
+		go func() {
+			defer l.running.Done()
+			if err := l.x.s.World(ctx, world.conn()); err != nil && ctx.Err() == nil {
+				l.fail(fmt.Sprintf("Scenario.World: %v", err))
+			}
+		}()
+	}
+	for i := range l.x.s.Controllers {
+		for replica := range l.x.s.Controllers[i].replicas() {
+			l.running.Add(1)
+			go l.supervise(ctx, i, replica)
+			synctest.Wait() // the first replica asks first
+		}
+	}
+	l.steps(ctx)
+	cancel()
+	ended := make(chan struct{})
+	go func() { defer close(ended); l.running.Wait() }()
+	select {
+	case <-ended:
+	case <-time.After(2 * waitForEnd):
+	}
+}
+
+// steps does all steps with their rests.
+func (l *life) steps(ctx context.Context) {
+	user := l.newProcess(-1, "user")
+	for n := range len(l.x.s.Steps) + 1 {
+		l.mu.Lock()
+		l.step = n
+		l.mu.Unlock()
+		release := l.hide(n)
+		if n > 0 {
+			step := l.x.s.Steps[n-1]
+			l.note("user", "step "+strconv.Itoa(n)+": "+step.Name, false)
+			if err := step.Do(ctx, user.conn()); err != nil {
+				l.find("step", key{"step", step.Name}, fmt.Sprintf("%s fails: %v", l.x.s.stepName(n), err))
+				return
+			}
+		}
+		release()
+		if n == len(l.x.s.Steps) {
+			l.calm()
+		}
+		if !l.rest(ctx, n, "") {
+			return
+		}
+		if p := l.plan; p != nil && p.step == n && (p.action == restart || p.action == staleRestart) {
+			l.restart(ctx, p)
+			if !l.rest(ctx, n, "the restart") {
+				return
+			}
+		}
+	}
+	l.stopAll(ctx, "", false)
+	l.note("", "all controllers are started again", false)
+	l.rest(ctx, len(l.x.s.Steps), "a restart at the end")
+}
+
+// end closes the API.
+func (l *life) end() {
+	if l.api != nil {
+		l.collectLog()
+		l.api.Close()
+	}
+	for _, f := range slices.Backward(l.cleanups) {
+		f()
+	}
+}
+
+// maxQuiets is how many times Options.Quiet a run may take to come to rest.
+const maxQuiets = 40
+
+// rest waits until nothing changes, and keeps the state. It reports whether the run goes on.
+func (l *life) rest(ctx context.Context, step int, extra string) bool {
+	for n := 0; ; n++ {
+		before := l.counted()
+		sleep(ctx, l.x.quiet)
+		after := l.counted()
+		l.mu.Lock()
+		runaway, fault, last := l.runaway, l.fault, l.last
+		l.mu.Unlock()
+		switch {
+		case runaway || fault != "":
+			return false
+		case before == after:
+			l.collectLog()
+			l.check(ctx, step, extra)
+			return true
+		case n == maxQuiets:
+			l.find("rest", key{"controller", "rest"}, fmt.Sprintf("nothing comes to rest in %s; the last change was: %s", l.x.s.stepName(step), last))
+			return false
+		}
+	}
+}
+
+// check keeps the state at a rest and calls Scenario.Check.
+func (l *life) check(ctx context.Context, step int, extra string) {
+	l.mu.Lock()
+	l.rests = append(l.rests, rest{step, extra, maps.Clone(l.objects), l.made, l.gone, l.texts})
+	l.made, l.gone, l.texts = map[key]int{}, map[key]int{}, nil
+	if t := l.touch; t != nil {
+		now := l.objects[t.key].now
+		if now != nil && string(now.UID()) == t.uid && now.Metadata().Annotations[touched] == "" {
+			l.foundLocked("lost", t.key, fmt.Sprintf("%s has lost the annotation that another client wrote just before %s", t.key, l.plan.at))
+		}
+	}
+	l.mu.Unlock()
+	if l.x.s.Check != nil {
+		checker := l.newProcess(-1, "check")
+		if err := l.x.s.Check(ctx, checker.conn()); err != nil {
+			l.find("check", key{"check", ""}, fmt.Sprintf("the check fails: %v", err))
+		}
+	}
+}
+
+// Begin implements registry.Observer.
+func (l *life) Begin(uint64, bool) {}
+
+// Changed implements registry.Observer.
+func (l *life) Changed(ctx context.Context, c registry.ObjectChange) {
+	by, _ := ctx.Value(processKey{}).(*process)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.pending = append(l.pending, change{ObjectChange: c, by: by, step: l.step})
+}
+
+// counted looks at all changes so far and returns the number of those that count: a change of nothing but times does not.
+func (l *life) counted() int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.lookLocked()
+	return l.writes
+}
+
+func (l *life) lookLocked() {
+	for _, c := range l.pending {
+		l.seeLocked(&c)
+		l.changes = append(l.changes, c)
+	}
+	l.pending = nil
+}
+
+// seeLocked adds a change to what is known.
+func (l *life) seeLocked(c *change) {
+	it := c.Newest()
+	k := l.x.keyOf(it)
+	t, ok := l.objects[k]
+	if !ok {
+		t = tracked{key: k, before: c.Old}
+	}
+	t.now = c.New
+	l.objects[k] = t
+	l.names.versions[strconv.FormatUint(c.Version, 10)] = true
+	l.names.uids[string(it.UID())] = k
+	if g := it.Metadata().GenerateName; g != "" && strings.HasPrefix(it.Name(), g) && len(it.Name()) > len(g) {
+		l.names.generated[it.Name()] = g + "*"
+	}
+	verb := map[watch.EventType]string{watch.Added: "create", watch.Deleted: "delete"}[c.Type()]
+	verb = cmp.Or(verb, "update")
+	c.target = target{verb, k.resource, l.names.object(k), 0}
+	c.target.nth = l.countLocked("change", c.target)
+	if isEvent(k.resource) {
+		return
+	}
+	switch {
+	case verb == "create":
+		l.made[k]++
+	case verb == "delete":
+		l.gone[k]++
+	case show(l.names.tree(c.Old)) == show(l.names.tree(c.New)):
+		return
+	}
+	if c.by != nil && c.by.controller >= 0 && verb != "create" {
+		l.written[k] = true
+	}
+	l.writes++
+	who := "another client"
+	if c.by != nil {
+		who = c.by.name
+	}
+	l.last = verb + " " + k.resource + " " + l.names.object(k) + " by " + who
+	l.texts = append(l.texts, l.last)
+}
+
+// countLocked counts a request or a change, and returns its number.
+func (l *life) countLocked(who string, t target) int {
+	t.nth = 0
+	id := who + " " + t.String()
+	l.occur[id]++
+	return l.occur[id]
+}
+
+func isEvent(resource string) bool {
+	return resource == "events" || strings.HasPrefix(resource, "events.")
+}
+
+// begin makes a process known.
+func (l *life) begin(p *process) {
+	l.note(p.name, "starts", false)
+	l.mu.Lock()
+	onStart := l.onStart
+	l.mu.Unlock()
+	if onStart != nil {
+		onStart(p)
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.processes[p.name] = p
+	l.names.clients = append(l.names.clients, p.name)
+}
+
+// endedByItself counts a controller whose Run has returned before its context ended.
+func (l *life) endedByItself(p *process, replica string) {
+	l.note(p.name, fmt.Sprint("ends: ", p.err), false)
+	l.mu.Lock()
+	l.ends[replica]++
+	n := l.ends[replica]
+	l.mu.Unlock()
+	if crash, ok := p.err.(panicked); ok {
+		l.find("panic", key{"controller", replica}, fmt.Sprintf("%s panics: %v\n%s", replica, crash.error, strings.Join(crash.stack, "\n")))
+	} else if n > maxEnds || l.plan == nil {
+		l.find("ends", key{"controller", replica}, fmt.Sprintf("%s ends by itself: %v", replica, p.err))
+	}
+}
+
+// find adds something that is wrong in the run by itself.
+func (l *life) find(class string, k key, text string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.foundLocked(class, k, text)
+}
+
+func (l *life) foundLocked(class string, k key, text string) {
+	l.found = append(l.found, discovery{class, k, text, l.step})
+}
+
+// fail marks a fault of the scenario itself.
+func (l *life) fail(text string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.fault = cmp.Or(l.fault, text)
+}
+
+// stopAll ends the processes of a controller, or of all for "", and waits until they are gone. A crash gives them no time.
+func (l *life) stopAll(ctx context.Context, controller string, crash bool) {
+	l.mu.Lock()
+	var all []*process
+	for _, name := range slices.Sorted(maps.Keys(l.processes)) {
+		p := l.processes[name]
+		if p.dead.Err() == nil && (controller == "" || l.x.s.Controllers[p.controller].name() == controller) {
+			all = append(all, p)
+		}
+	}
+	l.mu.Unlock()
+	for _, p := range all {
+		if crash {
+			p.crash()
+		} else {
+			p.stop()
+		}
+	}
+	for _, p := range all {
+		select {
+		case <-p.done:
+		case <-time.After(waitForEnd):
+		}
+	}
+	l.counted()
+	l.mu.Lock()
+	l.texts = nil // what they wrote at their end is allowed
+	l.mu.Unlock()
+}
+
+// The methods of an apitest.TB. What an API reports is a finding.
+
+// Helper does nothing.
+func (l *life) Helper() {}
+
+// TempDir returns a folder of the test.
+func (l *life) TempDir() string { return l.x.t.TempDir() }
+
+// Cleanup adds a function to call at the end of the run.
+func (l *life) Cleanup(f func()) { l.cleanups = append(l.cleanups, f) }
+
+// Logf does nothing.
+func (l *life) Logf(string, ...any) {}
+
+// Errorf adds a finding.
+func (l *life) Errorf(format string, args ...any) {
+	text, _, _ := strings.Cut(fmt.Sprintf(format, args...), "\n")
+	l.find("api", key{"api", ""}, text)
+}
+
+// Fatalf marks a fault of the scenario.
+func (l *life) Fatalf(format string, args ...any) { l.fail(fmt.Sprintf(format, args...)) }
+
+// bubbleOf returns the mark of the bubble in the stack of its goroutines.
+func bubbleOf() string {
+	buf := make([]byte, 256)
+	head, _, _ := strings.Cut(string(buf[:runtime.Stack(buf, false)]), "]")
+	_, mark, _ := strings.Cut(head, "synctest bubble ")
+	return "synctest bubble " + mark + "]"
+}
+
+// left describes the goroutines of the bubble that are left.
+func (l *life) left() string {
+	buf := make([]byte, 8<<20)
+	var lines []string
+	for _, g := range strings.Split(string(buf[:runtime.Stack(buf, true)]), "\n\n") {
+		head, rest, _ := strings.Cut(g, "\n")
+		if strings.Contains(head, l.bubble) {
+			at, _, _ := strings.Cut(rest, "\n")
+			lines = append(lines, at)
+		}
+	}
+	slices.Sort(lines)
+	return strings.Join(slices.Compact(lines), ", ")
+}

@@ -1,0 +1,348 @@
+package explore
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/kubecoord/kubecoord/httpapi/apitest"
+	"github.com/kubecoord/kubecoord/store/meta"
+)
+
+// The times of perturbations, in virtual time.
+const (
+	lagOfEvents  = 3 * time.Second  // of slow-events
+	cutOff       = 45 * time.Second // of takeover: longer than the usual duration of a Lease
+	staleFor     = 30 * time.Second // of stale-restart
+	hiddenAfter  = 20 * time.Second // of collapse: how long nothing else happens before the controller lists again
+	expiredLists = 3                // of expire-watch: how many watches end
+)
+
+// writeVerbs are the verbs of requests that change objects.
+func writeVerbs() []string {
+	return []string{"create", "update", "patch", "apply", "delete", "deletecollection"}
+}
+
+// concerns reports whether the plan is for a controller.
+func (p *plan) concerns(c *Controller) bool { return p.controller == "" || p.controller == c.name() }
+
+// meet chooses the effect on a request that arrives.
+func (l *life) meet(r apitest.Request) apitest.Effect {
+	l.mu.Lock()
+	if r.Resource == "" {
+		l.mu.Unlock()
+		return apitest.Effect{}
+	}
+	p, t := l.processes[r.Client], l.targetLocked(r)
+	l.noteRequestLocked(r, t)
+	if p == nil {
+		l.mu.Unlock()
+		return apitest.Effect{}
+	}
+	c := &l.x.s.Controllers[p.controller]
+	t.nth = l.countLocked(c.name(), t)
+	if l.boundLocked(c, r) {
+		l.mu.Unlock()
+		return apitest.Hang()
+	}
+	if l.plan == nil {
+		l.requests = append(l.requests, request{t, p.controller, l.step})
+	}
+	l.mu.Unlock()
+	if p.stale.Load() && r.Verb == "watch" && r.Query.Get("sendInitialEvents") == "true" {
+		return apitest.AnswerStatus(noWatchList()) // as a server without the feature: the client lists, and may see the past
+	}
+	if l.plan == nil || !l.plan.concerns(c) {
+		return apitest.Effect{}
+	}
+	return l.perturb(p, r, t)
+}
+
+// noWatchList is the answer of a server whose feature gate WatchList is off.
+func noWatchList() meta.Status {
+	return meta.Status{
+		Code: http.StatusUnprocessableEntity, Reason: "Invalid",
+		Message: `ListOptions.meta.k8s.io "" is invalid: sendInitialEvents: Forbidden: sendInitialEvents is forbidden for watch unless the WatchList feature gate is enabled`,
+	}
+}
+
+// boundLocked counts a request, and reports whether it is one too many.
+func (l *life) boundLocked(c *Controller, r apitest.Request) bool {
+	l.total++
+	if !r.Time.Equal(l.instant) {
+		l.instant, l.atOnce = r.Time, 0
+	}
+	if l.atOnce++; !l.runaway && (l.atOnce > maxAtOnce || l.x.maxRequests > 0 && l.total > l.x.maxRequests) {
+		l.runaway = true
+		l.foundLocked("rest", key{"controller", c.name()}, fmt.Sprintf("%s sends requests without end, %d in %s, the last one: %s", c.name(), l.total, l.x.s.stepName(l.step), r))
+	}
+	return l.runaway
+}
+
+// maxAtOnce is how many requests may come at one instant of virtual time.
+const maxAtOnce = 5000
+
+// perturb chooses the effect of the plan.
+func (l *life) perturb(p *process, r apitest.Request, t target) apitest.Effect {
+	isWrite := slices.Contains(writeVerbs(), r.Verb)
+	switch plan := l.plan; plan.action {
+	case slowEvents:
+		if r.Verb == "watch" && t.resource == plan.resource {
+			l.mark()
+			return apitest.SlowEvents(lagOfEvents)
+		}
+	case expireWatch:
+		if r.Verb == "watch" && t.resource == plan.resource && l.take(expiredLists) {
+			return apitest.FailWatch(1, meta.Status{Code: http.StatusGone, Reason: "Expired"})
+		}
+	case random:
+		l.mu.Lock()
+		calmed := l.calmed
+		l.mu.Unlock()
+		if !calmed {
+			l.mark()
+			return l.adversary
+		}
+	case crashTwice:
+		if (plan.at == t || l.twiceBegun() && isWrite) && l.take(2) {
+			p.crashing.Store(true)
+			return apitest.CutAfter()
+		}
+	default:
+		if plan.at == t && l.take(1) {
+			return l.strike(p, r)
+		}
+	}
+	return apitest.Effect{}
+}
+
+// take reports whether the plan has acted less than n times, and counts.
+func (l *life) take(n int) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.acts >= n {
+		return false
+	}
+	l.acts++
+	return true
+}
+
+// mark marks the plan as one that acts.
+func (l *life) mark() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.acts = max(l.acts, 1)
+}
+
+func (l *life) twiceBegun() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.acts == 1
+}
+
+// strike acts on the request that the plan names.
+func (l *life) strike(p *process, r apitest.Request) apitest.Effect {
+	l.note(p.name, l.plan.action+" "+l.plan.at.String(), true)
+	switch l.plan.action {
+	case crashBefore:
+		p.crashing.Store(true)
+		return apitest.CutBefore()
+	case crashAfter:
+		p.crashing.Store(true)
+		return apitest.CutAfter()
+	case lostAnswer:
+		return apitest.CutAfter()
+	case answer409:
+		return apitest.Answer(http.StatusConflict)
+	case answer429:
+		return apitest.Answer(http.StatusTooManyRequests)
+	case answer500:
+		return apitest.Answer(http.StatusInternalServerError)
+	case answer504:
+		return apitest.Answer(http.StatusGatewayTimeout)
+	case takeover:
+		cut := l.api.Fault(apitest.Partition(), apitest.Match{Client: p.name})
+		time.AfterFunc(cutOff, cut.Remove)
+	case interfere:
+		l.interfere(r)
+	}
+	return apitest.Effect{}
+}
+
+// interfere changes the object of a request, as another client.
+func (l *life) interfere(r apitest.Request) {
+	at := r.Path
+	if r.Subresource != "" {
+		at = path.Dir(at)
+	}
+	other := l.newProcess(-1, "other")
+	req, err := http.NewRequest(http.MethodPatch, l.api.Host()+at, strings.NewReader(`{"metadata":{"annotations":{"`+touched+`":"yes"}}}`))
+	if err != nil {
+		return
+	}
+	req.Header.Set("Content-Type", "application/merge-patch+json")
+	resp, err := other.RoundTrip(req)
+	if err != nil {
+		return
+	}
+	defer resp.Body.Close()
+	var o struct {
+		Metadata struct {
+			UID string `json:"uid"`
+		} `json:"metadata"`
+	}
+	if resp.StatusCode == http.StatusOK && json.NewDecoder(resp.Body).Decode(&o) == nil {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		l.touch = &touchedObject{key{l.x.resource(r.Group, r.Resource), objectName(r.Namespace, r.Name)}, o.Metadata.UID}
+	}
+}
+
+// targetLocked names a request.
+func (l *life) targetLocked(r apitest.Request) target {
+	resource := l.x.resource(r.Group, r.Resource)
+	t := target{verb: r.Verb, resource: resource, object: "*"}
+	name := r.Name
+	if r.Verb == "create" && name == "" {
+		var o struct {
+			Metadata struct {
+				GenerateName string `json:"generateName"`
+			} `json:"metadata"`
+		}
+		_ = json.Unmarshal(r.Body, &o) // another form has no prefix
+		name = o.Metadata.GenerateName + "*"
+	}
+	l.lookLocked() // names that the server has made
+	switch {
+	case name != "":
+		t.object = l.names.object(key{resource, objectName(r.Namespace, name)})
+	case r.Namespace != "":
+		t.object = r.Namespace + "/*"
+	}
+	if r.Subresource != "" {
+		t.resource += "/" + r.Subresource
+	}
+	return t
+}
+
+func objectName(namespace, name string) string {
+	if namespace == "" {
+		return name
+	}
+	return namespace + "/" + name
+}
+
+// hide begins to hide the events of a step, and returns how to end it.
+func (l *life) hide(step int) (release func()) {
+	p := l.plan
+	if p == nil || p.action != collapse || p.step != step {
+		return func() {}
+	}
+	l.mark()
+	l.note("", "events of "+p.resource+" are hidden", true)
+	hidden := func(r apitest.Request) apitest.Effect {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		from := l.processes[r.Client]
+		if from != nil && p.concerns(&l.x.s.Controllers[from.controller]) && l.x.resource(r.Group, r.Resource) == p.resource && (r.Verb == "watch" || r.Verb == "list") {
+			return apitest.Refuse()
+		}
+		return apitest.Effect{}
+	}
+	f := l.api.Fault(apitest.Choose(hidden))
+	return func() {
+		for range maxQuiets {
+			before := l.counted()
+			time.Sleep(hiddenAfter)
+			if l.counted() == before {
+				break
+			}
+		}
+		l.api.Store().ExpireHistory()
+		f.Remove()
+		l.note("", "the controller lists "+p.resource+" again", true)
+	}
+}
+
+// calm ends what random plans do, before the last rest.
+func (l *life) calm() {
+	if l.plan == nil || l.plan.action != random {
+		return
+	}
+	time.Sleep(l.x.quiet)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.calmed = true
+}
+
+// restart ends all processes of a controller at rest, and lets them start again, perhaps in the past.
+func (l *life) restart(ctx context.Context, p *plan) {
+	var version uint64
+	if p.action == staleRestart {
+		if version = l.versionBefore(p.at); version == 0 {
+			return // there was no such change
+		}
+	}
+	l.mark()
+	if p.action == restart {
+		l.stopAll(ctx, p.controller, true)
+		return
+	}
+	var ends []*apitest.Fault
+	onStart := func(started *process) {
+		if !p.concerns(&l.x.s.Controllers[started.controller]) {
+			return
+		}
+		started.stale.Store(true)
+		f := l.api.Fault(apitest.Stale(apitest.StaleOptions{ResourceVersion: strconv.FormatUint(version, 10)}), apitest.Match{Client: started.name})
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		ends = append(ends, f)
+	}
+	l.setOnStart(onStart)
+	l.note("", fmt.Sprintf("%s reads the state before %s", orAll(p.controller), p.at), true)
+	l.stopAll(ctx, p.controller, true)
+	time.Sleep(pauseAfterCrash + staleFor)
+	l.setOnStart(nil)
+	for _, f := range ends {
+		f.Remove()
+	}
+	l.mu.Lock()
+	for _, started := range l.processes {
+		started.stale.Store(false)
+	}
+	l.mu.Unlock()
+	l.note("", "the reads are current again", true)
+}
+
+func (l *life) setOnStart(f func(*process)) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.onStart = f
+}
+
+func orAll(controller string) string {
+	if controller == "" {
+		return "the controller"
+	}
+	return controller
+}
+
+// versionBefore returns the version before a change, or 0.
+func (l *life) versionBefore(t target) uint64 {
+	l.counted()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, c := range l.changes {
+		if c.target == t {
+			return c.Version - 1
+		}
+	}
+	return 0
+}

@@ -1,0 +1,159 @@
+package explore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"runtime/debug"
+	"strings"
+	"sync/atomic"
+	"time"
+)
+
+// process is one start of a controller, or of another part of a run.
+type process struct {
+	life       *life
+	controller int // index, or -1
+	name       string
+	transport  http.RoundTripper
+	dead       context.Context // ends when the process crashes
+	die        context.CancelFunc
+	crashing   atomic.Bool // its next request that fails is its last
+	stale      atomic.Bool // it reads from a replica that has stopped
+	stop       context.CancelFunc
+	done       chan struct{}
+	err        error // of Run; after done
+}
+
+func (l *life) newProcess(controller int, name string) *process {
+	p := &process{life: l, controller: controller, name: name, transport: l.api.TransportFor(name), done: make(chan struct{})}
+	p.dead, p.die = context.WithCancel(context.Background())
+	return p
+}
+
+func (p *process) conn() Conn { return Conn{Host: p.life.api.Host(), Transport: p, Name: p.name} }
+
+// errCrashed is the error of each request of a process that has crashed.
+var errCrashed = errors.New("explore: the process has crashed")
+
+type processKey struct{}
+
+// RoundTrip sends a request, unless the process has crashed, and ends it when the process does.
+func (p *process) RoundTrip(req *http.Request) (*http.Response, error) {
+	if p.dead.Err() != nil {
+		if req.Body != nil {
+			req.Body.Close()
+		}
+		return nil, errCrashed
+	}
+	ctx, cancel := context.WithCancel(context.WithValue(req.Context(), processKey{}, p))
+	unhook := context.AfterFunc(p.dead, cancel)
+	end := func() { unhook(); cancel() }
+	resp, err := p.transport.RoundTrip(req.WithContext(ctx))
+	if err != nil {
+		if p.crashing.CompareAndSwap(true, false) {
+			p.crash()
+		}
+		end()
+		return nil, err
+	}
+	resp.Body = &endingBody{resp.Body, end}
+	return resp, nil
+}
+
+// CancelRequest does nothing. client-go calls it when its own timeout fires, and ends the context too.
+func (p *process) CancelRequest(*http.Request) {}
+
+type endingBody struct {
+	io.ReadCloser
+	end func()
+}
+
+// Close closes the body and ends the request.
+func (b *endingBody) Close() error {
+	defer b.end()
+	return b.ReadCloser.Close()
+}
+
+// crash ends the process at once: its requests break off, and later ones fail.
+func (p *process) crash() {
+	p.life.note(p.name, "crashes", true)
+	p.die()
+	p.stop()
+}
+
+// run calls Run and returns how it ended.
+func (p *process) run(ctx context.Context) (err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			at := strings.Split(string(debug.Stack()), "\n")
+			err = panicked{fmt.Errorf("panic: %v", r), at}
+		}
+	}()
+	return p.life.x.s.Controllers[p.controller].Run(ctx, p.conn())
+}
+
+// panicked is the error of a Run that panicked.
+type panicked struct {
+	error
+	stack []string
+}
+
+// The pauses of what a kubelet does after the end of a process, in virtual time.
+const (
+	pauseAfterCrash = 5 * time.Second
+	waitForEnd      = time.Minute // for Run to return after its context has ended
+	maxEnds         = 5           // how often a controller may end by itself in one run
+)
+
+// supervise starts one replica of a controller again whenever it ends, until ctx ends.
+func (l *life) supervise(ctx context.Context, controller, replica int) {
+	defer l.running.Done()
+	c := &l.x.s.Controllers[controller]
+	base := c.name()
+	if c.replicas() > 1 {
+		base += fmt.Sprintf("-%c", 'a'+replica%26)
+	}
+	for n := 1; ctx.Err() == nil; n++ {
+		name := base
+		if n > 1 {
+			name = fmt.Sprintf("%s.%d", base, n)
+		}
+		p := l.newProcess(controller, name)
+		running, stop := context.WithCancel(ctx)
+		p.stop = stop
+		l.begin(p)
+		go func() {
+			defer close(p.done)
+			p.err = p.run(running)
+		}()
+		select {
+		case <-running.Done():
+		case <-p.done:
+		}
+		ordered := running.Err() != nil
+		stop()
+		select {
+		case <-p.done:
+		case <-time.After(waitForEnd):
+			l.find("ends", key{"controller", base}, fmt.Sprintf("%s does not return within %s after its context has ended", base, waitForEnd))
+		}
+		p.die()
+		if ctx.Err() == nil {
+			if !ordered {
+				l.endedByItself(p, base)
+			}
+			sleep(ctx, pauseAfterCrash)
+		}
+	}
+}
+
+// sleep waits, unless ctx ends before.
+func sleep(ctx context.Context, d time.Duration) {
+	select {
+	case <-ctx.Done():
+	case <-time.After(d):
+	}
+}

@@ -1,0 +1,84 @@
+package explore
+
+import (
+	"fmt"
+	"strings"
+	"time"
+)
+
+// Report is the result of an exploration.
+type Report struct {
+	// Findings are what is wrong, each once, in the order in which they were found.
+	Findings []*Finding
+	// Undisturbed and Runs are how many undisturbed and perturbed runs there were. Runs that repeat a finding are not counted.
+	Undisturbed, Runs int
+	// Requests is how many requests the controllers make in an undisturbed run.
+	Requests int
+	// NoHit are plans that met no request. NotRun are plans for which there was no time.
+	NoHit, NotRun []string
+	// Masked are the members on which the undisturbed runs do not agree, each with its resource. They are not compared.
+	Masked []string
+	// Elapsed is the real time.
+	Elapsed time.Duration
+
+	x *explorer
+}
+
+// Summary returns the numbers in one line.
+func (r *Report) Summary() string {
+	s := fmt.Sprintf("%d runs in %s, %.0f a second: %d findings", r.Runs, r.Elapsed.Round(10*time.Millisecond), float64(r.Runs)/r.Elapsed.Seconds(), len(r.Findings))
+	for _, part := range []struct {
+		n    int
+		text string
+	}{{len(r.NoHit), "plans hit nothing"}, {len(r.NotRun), "plans were not run"}, {len(r.Masked), "members are masked"}} {
+		if part.n > 0 {
+			s += fmt.Sprintf(", %d %s", part.n, part.text)
+		}
+	}
+	return s
+}
+
+// Finding is one thing that goes wrong.
+type Finding struct {
+	// Text says what is wrong, in one sentence. Details are what else is wrong at the same rest.
+	Text    string
+	Details []string
+	// Where is the rest at which it was seen.
+	Where string
+	// Plans are the plans that lead to it, the first one found first.
+	Plans []string
+	// The first plan was run again: it led to the same finding Again times of Of.
+	Again, Of int
+	// Page is the HTML file of the finding, if Options.Dir is set.
+	Page string
+
+	lines []line
+}
+
+// shownLines is how many lines of a timeline a finding shows as text.
+const shownLines = 60
+
+// String returns the finding with its plan and what happened.
+func (f *Finding) String() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s\n", f.Text)
+	for i, d := range f.Details {
+		if i == 5 {
+			fmt.Fprintf(&b, "    and %d more\n", len(f.Details)-i)
+			break
+		}
+		fmt.Fprintf(&b, "    %s\n", d)
+	}
+	fmt.Fprintf(&b, "  again %d of %d times by -explore.plan='%s'\n", f.Again, f.Of, f.Plans[0])
+	if n := len(f.Plans) - 1; n > 0 {
+		fmt.Fprintf(&b, "  and by %d other plans, such as %q\n", n, f.Plans[1])
+	}
+	if f.Page != "" {
+		fmt.Fprintf(&b, "  %s\n", f.Page)
+	}
+	fmt.Fprintf(&b, "  what happened (! the perturbation, + only in this run, - only undisturbed):\n")
+	for _, l := range around(f.lines, shownLines) {
+		fmt.Fprintf(&b, "  %s\n", l)
+	}
+	return b.String()
+}

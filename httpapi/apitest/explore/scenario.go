@@ -1,0 +1,133 @@
+package explore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"time"
+
+	"github.com/kubecoord/kubecoord/httpapi/apitest"
+)
+
+// Conn is how a part of a Scenario reaches the API of one run.
+type Conn struct {
+	// Host and Transport are for a client: rest.Config{Host: c.Host, Transport: c.Transport}. No socket is opened. After the part has
+	// crashed, all its requests fail.
+	Host      string
+	Transport http.RoundTripper
+	// Name is the name of the part in requests. Each start of a controller has another one. It can be the identity in an election.
+	Name string
+}
+
+// Controller is a program that is tested.
+type Controller struct {
+	// Name is its name in plans and reports. Default: "controller".
+	Name string
+	// Run runs the controller until ctx ends: a manager, informers, a loop. It is called again for each start, and for several runs
+	// at once, so it must not share state between calls. It must leave no goroutine behind. An error that it returns before ctx ends is
+	// the end of the process: it is started again, as a kubelet does.
+	Run func(ctx context.Context, c Conn) error
+	// Replicas is how many of it run at the same time. They must elect a leader. Zero means one.
+	Replicas int
+}
+
+// Step is something that a user does.
+type Step struct {
+	// Name describes the step in reports.
+	Name string
+	// Do does it. An error in an undisturbed run is a fault of the scenario.
+	Do func(ctx context.Context, c Conn) error
+}
+
+// Scenario is what each run does.
+type Scenario struct {
+	// API is the prepared server, with kinds, objects and users. Each run has a fork of it. Start what watches it, such as the
+	// controllers of a cluster, by its Options, so that each fork has its own.
+	API *apitest.API
+	// Controllers are tested. At least one is required.
+	Controllers []Controller
+	// World, if not nil, does what else happens in a cluster, until ctx ends, such as Workloads. Nothing goes wrong for its requests.
+	World func(ctx context.Context, c Conn) error
+	// Steps are done one after the other, each after the rest that follows the one before. The first comes after the controllers have
+	// started and are at rest.
+	Steps []Step
+	// Check, if not nil, is called at each rest. An error is a finding.
+	Check func(ctx context.Context, c Conn) error
+	// Mask names what is not compared: "events", "configmaps default/status", "widgets * .status.lastSeen". A "*" stands for any text in
+	// a name, and "[]" for any index in a path. Events are masked anyway.
+	Mask []string
+}
+
+// Options are the bounds of an exploration. The zero value is for a test in CI.
+type Options struct {
+	// Budget is how much real time the runs may take. Zero means one minute, and five seconds with -short. The flag -explore.budget
+	// takes precedence.
+	Budget time.Duration
+	// Runs limits the number of perturbed runs. Zero means no limit but the plans: random ones go on until the budget is spent only if Runs
+	// is set.
+	Runs int
+	// Plans, if not nil, are the only plans to run, as reports print them. The flag -explore.plan takes precedence.
+	Plans []string
+	// Quiet is how long nothing is written before a run is at rest, in virtual time. It must be longer than each wait of the
+	// controllers after an error. Zero means one minute.
+	Quiet time.Duration
+	// Parallel is how many runs go on at the same time. Zero means one for each processor.
+	Parallel int
+	// Seed makes random plans different ones. Zero means 1.
+	Seed uint64
+	// Dir, if not "", gets an HTML page for each finding, with its run beside an undisturbed one. The flag -explore.dir takes
+	// precedence.
+	Dir string
+	// Logf gets the progress of a long exploration. Nil means the log of the test.
+	Logf func(format string, args ...any)
+}
+
+// check returns an error that names the field and what was expected.
+func (s *Scenario) check() error {
+	switch {
+	case s.API == nil:
+		return errors.New("Scenario.API: got nil, want a prepared API")
+	case len(s.Controllers) == 0:
+		return errors.New("Scenario.Controllers: got none, want one at least")
+	}
+	names := map[string]bool{"user": true, "world": true, "other": true, "check": true}
+	for i, c := range s.Controllers {
+		at := fmt.Sprintf("Scenario.Controllers[%d]", i)
+		switch name := c.name(); {
+		case c.Run == nil:
+			return fmt.Errorf("%s.Run: got nil, want a function", at)
+		case c.Replicas < 0:
+			return fmt.Errorf("%s.Replicas: got %d, want 0 or more", at, c.Replicas)
+		case names[name]:
+			return fmt.Errorf("%s.Name: got %q, want a name that no other part has", at, name)
+		case !isWord(name):
+			return fmt.Errorf("%s.Name: got %q, want one word", at, name)
+		default:
+			names[name] = true
+		}
+	}
+	for i, step := range s.Steps {
+		if step.Do == nil {
+			return fmt.Errorf("Scenario.Steps[%d].Do: got nil, want a function", i)
+		}
+	}
+	return nil
+}
+
+func (c *Controller) name() string {
+	if c.Name == "" {
+		return "controller"
+	}
+	return c.Name
+}
+
+func (c *Controller) replicas() int { return max(c.Replicas, 1) }
+
+// stepName describes the part of a run that ends with rest n.
+func (s *Scenario) stepName(n int) string {
+	if n == 0 {
+		return "the start"
+	}
+	return fmt.Sprintf("step %d %q", n, s.Steps[n-1].Name)
+}
