@@ -66,6 +66,9 @@ func (x *explorer) derive() []plan {
 	}
 	watched := make([][]string, len(x.s.Controllers))
 	for _, r := range ref.requests {
+		if !x.always(r) {
+			continue
+		}
 		limit := maxNth
 		if r.target.resource == "leases" {
 			limit = maxNthLeases
@@ -90,9 +93,7 @@ func (x *explorer) derive() []plan {
 			on(crashAfter, lostAnswer, crashBefore, crashTwice, answer500, answer504, answer429)
 		case "get", "list":
 			byAction[readError] = append(byAction[readError], x.with(r.controller, plan{action: answer500, at: r.target}))
-			if !read[r.controller][r.target.resource] {
-				read[r.controller][r.target.resource] = true
-			}
+			read[r.controller][r.target.resource] = true
 		case "watch":
 			read[r.controller][r.target.resource] = true
 			if !slices.Contains(watched[r.controller], r.target.resource) {
@@ -124,6 +125,16 @@ func (x *explorer) derive() []plan {
 	}
 	byAction[staleRestart] = spread(byAction[staleRestart])
 	return takeTurns(byAction)
+}
+
+// always reports whether all undisturbed runs have a request.
+func (x *explorer) always(r request) bool {
+	for _, l := range x.references[1:] {
+		if l.occur[x.s.Controllers[r.controller].name()+" "+target{r.target.verb, r.target.resource, r.target.object, 0}.String()] < r.target.nth {
+			return false
+		}
+	}
+	return true
 }
 
 // readError is the turn of reads that fail.

@@ -3,6 +3,7 @@ package explore_test
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"testing"
 	"time"
 
@@ -43,7 +44,7 @@ func TestMirror(t *testing.T) {
 
 // collections returns clients for both kinds.
 func collections(c explore.Conn) (*client.Collection[lease.Lease], *client.Collection[endpoints.Endpoints], error) {
-	api, err := client.New(client.Config{Server: c.Host, Transport: c.Transport})
+	api, err := client.New(client.Config{Server: c.Host, Transport: c.Transport, Logger: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		return nil, nil, err
 	}

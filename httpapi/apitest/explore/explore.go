@@ -94,6 +94,9 @@ type explorer struct {
 	written     map[key]bool // by controllers, undisturbed
 	known       map[key]bool // objects of the undisturbed runs
 	maxRequests int
+
+	mu     sync.Mutex
+	states map[*rest]state // of the first undisturbed run
 }
 
 // undisturbed is how many undisturbed runs there are.
@@ -163,14 +166,14 @@ func (x *explorer) refer() error {
 		x.references = append(x.references, l)
 	}
 	x.findLooseNames()
-	x.auto, x.known, x.written = map[string]bool{}, map[key]bool{}, map[key]bool{}
+	x.auto, x.known, x.written, x.states = map[string]bool{}, map[key]bool{}, map[key]bool{}, map[*rest]state{}
 	first := x.references[0]
 	for _, l := range x.references {
 		l.names.loose = x.names
 		for k := range l.objects {
 			x.known[key{k.resource, l.names.object(k)}] = true
 		}
-		for k := range l.written {
+		for _, k := range slices.Concat(slices.Collect(maps.Keys(l.written)), slices.Collect(maps.Keys(l.own))) {
 			x.written[key{k.resource, l.names.object(k)}] = true
 		}
 		x.maxRequests = max(x.maxRequests, 20*l.total+1000)
@@ -311,7 +314,7 @@ func (c *collector) work() {
 func (c *collector) add(p plan, l *life) {
 	found := c.x.judge(l)
 	c.mu.Lock()
-	if l.acts == 0 {
+	if !l.acted() {
 		c.report.NoHit = append(c.report.NoHit, p.String())
 	}
 	c.progressLocked()

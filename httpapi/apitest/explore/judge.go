@@ -34,7 +34,7 @@ func (x *explorer) judge(l *life) (out []verdict) {
 		}
 		same := ref.restOf(r)
 		where := x.place(r)
-		for _, d := range compare(ref.names.stateAt(same, r), l.names.stateAt(r, same), x.masked) {
+		for _, d := range compare(x.undisturbedAt(same, r), l.names.stateAt(r, same), x.masked) {
 			out = append(out, verdict{"state", d.key, d.path, where, where + ": " + d.text})
 		}
 		if !l.plan.hides(r.step) {
@@ -61,6 +61,21 @@ func (x *explorer) judge(l *life) (out []verdict) {
 		}
 	}
 	return out
+}
+
+// undisturbedAt is stateAt of the first undisturbed run, which is computed once for each rest.
+func (x *explorer) undisturbedAt(same, other *rest) state {
+	n := &x.references[0].names
+	x.mu.Lock()
+	s, ok := x.states[same]
+	if !ok {
+		s = n.stateAt(same, same)
+		x.states[same] = s
+	}
+	x.mu.Unlock()
+	s = maps.Clone(s)
+	n.at(same).addPrepared(s, same, other)
+	return s
 }
 
 // atTheEnd is the extra of the last rest.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"reflect"
 	"runtime"
 	"slices"
 	"strconv"
@@ -42,7 +43,8 @@ type life struct {
 	texts     []string
 	names     names
 	writes    int
-	written   map[key]bool // what controllers changed or deleted
+	written   map[key]bool // what controllers changed or deleted, but for the status
+	own       map[key]bool // what controllers created
 	last      string       // the last change, in words
 	processes map[string]*process
 	requests  []request
@@ -97,7 +99,7 @@ type touchedObject struct {
 func (x *explorer) live(plan *plan, nth int, keep bool) *life {
 	l := &life{
 		x: x, plan: plan, nth: nth, keep: keep,
-		objects: map[key]tracked{}, made: map[key]int{}, gone: map[key]int{}, written: map[key]bool{}, processes: map[string]*process{},
+		objects: map[key]tracked{}, made: map[key]int{}, gone: map[key]int{}, written: map[key]bool{}, own: map[key]bool{}, processes: map[string]*process{},
 		occur: map[string]int{}, ends: map[string]int{}, open: map[requestID][]*entry{},
 		names: names{uids: maps.Clone(x.uids), live: maps.Clone(x.liveUIDs), generated: map[string]string{}, versions: map[string]bool{}},
 	}
@@ -205,6 +207,7 @@ const maxQuiets = 40
 // rest waits until nothing changes, and keeps the state. It reports whether the run goes on.
 func (l *life) rest(ctx context.Context, step int, extra string) bool {
 	for n := 0; ; n++ {
+		synctest.Wait() // what follows at once belongs to what was before
 		before := l.counted()
 		sleep(ctx, l.x.quiet)
 		after := l.counted()
@@ -299,11 +302,16 @@ func (l *life) seeLocked(c *change) {
 		l.made[k]++
 	case verb == "delete":
 		l.gone[k]++
-	case show(l.names.tree(c.Old)) == show(l.names.tree(c.New)):
+	case reflect.DeepEqual(l.names.tree(c.Old), l.names.tree(c.New)):
 		return
 	}
-	if c.by != nil && c.by.controller >= 0 && verb != "create" {
-		l.written[k] = true
+	if c.by != nil && c.by.controller >= 0 {
+		switch {
+		case verb == "create":
+			l.own[k] = true
+		case verb == "delete" || !onlyStatus(l.names.tree(c.Old), l.names.tree(c.New)):
+			l.written[k] = true
+		}
 	}
 	l.writes++
 	who := "another client"
@@ -312,6 +320,13 @@ func (l *life) seeLocked(c *change) {
 	}
 	l.last = verb + " " + k.resource + " " + l.names.object(k) + " by " + who
 	l.texts = append(l.texts, l.last)
+}
+
+// onlyStatus reports whether two states of an object differ in the status only.
+func onlyStatus(a, b map[string]any) bool {
+	delete(a, "status")
+	delete(b, "status")
+	return reflect.DeepEqual(a, b)
 }
 
 // countLocked counts a request or a change, and returns its number.

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"testing/synctest"
 	"time"
 
 	"github.com/kubecoord/kubecoord/httpapi/apitest"
@@ -114,6 +115,7 @@ func (l *life) perturb(p *process, r apitest.Request, t target) apitest.Effect {
 			p.crashing.Store(true)
 			return apitest.CutAfter()
 		}
+	case restart, staleRestart, collapse: // see steps
 	default:
 		if plan.at == t && l.take(1) {
 			return l.strike(p, r)
@@ -138,6 +140,13 @@ func (l *life) mark() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.acts = max(l.acts, 1)
+}
+
+// acted reports whether the plan has acted.
+func (l *life) acted() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.acts > 0
 }
 
 func (l *life) twiceBegun() bool {
@@ -258,6 +267,7 @@ func (l *life) hide(step int) (release func()) {
 	f := l.api.Fault(apitest.Choose(hidden))
 	return func() {
 		for range maxQuiets {
+			synctest.Wait()
 			before := l.counted()
 			time.Sleep(hiddenAfter)
 			if l.counted() == before {

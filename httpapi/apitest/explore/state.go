@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"reflect"
 	"regexp"
 	"slices"
 	"strings"
@@ -182,41 +183,51 @@ func orderOf(v any) string {
 // state is what a run has at a rest, by the names that all runs have.
 type state map[key][]map[string]any
 
-// stateAt returns the objects of a rest, and those which only another run has changed.
+// stateAt returns the objects of a rest, and those which only another run has changed, as they were prepared.
 func (n *names) stateAt(r *rest, other *rest) state {
-	live := maps.Clone(n.live)
+	then := n.at(r)
+	out := state{}
+	for k, t := range r.objects {
+		then.add(out, k, t.now)
+	}
+	then.addPrepared(out, r, other)
+	return out
+}
+
+// at returns the names with the uids that exist at a rest.
+func (n *names) at(r *rest) *names {
+	then := *n
+	then.live = maps.Clone(n.live)
 	for _, t := range r.objects {
 		if t.before != nil {
-			live[string(t.before.UID())] = false
+			then.live[string(t.before.UID())] = false
 		}
 		if t.now != nil {
-			live[string(t.now.UID())] = true
+			then.live[string(t.now.UID())] = true
 		}
 	}
-	then := *n
-	then.live = live
-	out := state{}
-	add := func(k key, it *registry.Item) {
-		if it == nil {
-			return
-		}
-		k = key{k.resource, n.object(k)}
-		out[k] = append(out[k], then.tree(it))
+	return &then
+}
+
+// add adds an object to a state, if there is one.
+func (n *names) add(s state, k key, it *registry.Item) {
+	if it == nil {
+		return
 	}
-	for k, t := range r.objects {
-		add(k, t.now)
+	k = key{k.resource, n.object(k)}
+	s[k] = append(s[k], n.tree(it))
+	if list := s[k]; len(list) > 1 {
+		slices.SortFunc(list, func(a, b map[string]any) int { return strings.Compare(show(a), show(b)) })
 	}
+}
+
+// addPrepared adds the objects that only another run has changed.
+func (n *names) addPrepared(s state, r, other *rest) {
 	for k, t := range other.objects {
 		if _, ok := r.objects[k]; !ok {
-			add(k, t.before) // as it was prepared
+			n.add(s, k, t.before)
 		}
 	}
-	for _, list := range out {
-		if len(list) > 1 {
-			slices.SortFunc(list, func(a, b map[string]any) int { return strings.Compare(show(a), show(b)) })
-		}
-	}
-	return out
 }
 
 // counts returns numbers by the names that all runs have.
@@ -299,7 +310,7 @@ func leaves(k key, path string, a, b any, masked func(key, string) bool, out *[]
 			return
 		}
 	}
-	if show(a) != show(b) {
+	if !reflect.DeepEqual(a, b) {
 		*out = append(*out, difference{k, path, fmt.Sprintf("%s: %s is %s, in the undisturbed run %s", k, path, show(b), show(a))})
 	}
 }
@@ -333,8 +344,9 @@ func parseMask(s string) (m mask, err error) {
 		m.object = words[1]
 		fallthrough
 	case 1:
-		m.resource = words[0]
-		return m, nil
+		if m.resource = words[0]; !strings.HasPrefix(m.resource, ".") {
+			return m, nil
+		}
 	}
 	return m, fmt.Errorf("got %q, want a resource, a name and a path, such as \"widgets default/* .status.lastSeen\"", s)
 }

@@ -11,10 +11,11 @@ import (
 
 // entry is one thing that happened in a run.
 type entry struct {
-	at   time.Duration
-	who  string
-	text string
-	mark bool // the perturbation
+	at    time.Duration
+	who   string
+	text  string
+	mark  bool // the perturbation
+	watch bool
 }
 
 func (l *life) since(t time.Time) time.Duration { return t.Sub(l.began) }
@@ -31,7 +32,7 @@ func (l *life) note(who, text string, mark bool) {
 // noteRequestLocked adds a request to the log, as it arrives.
 func (l *life) noteRequestLocked(r apitest.Request, t target) {
 	if l.keep {
-		e := &entry{at: l.since(r.Time), who: r.Client, text: fmt.Sprintf("%s %s %s", t.verb, t.resource, t.object)}
+		e := &entry{at: l.since(r.Time), who: r.Client, text: fmt.Sprintf("%s %s %s", t.verb, t.resource, t.object), watch: t.verb == "watch"}
 		l.log = append(l.log, e)
 		id := idOf(r)
 		l.open[id] = append(l.open[id], e)
@@ -101,8 +102,14 @@ func (l line) String() string {
 // same is the part of an entry that is equal in runs with the same behaviour.
 func (e *entry) same() string { return e.text }
 
-// beside aligns two timelines by their longest common subsequence.
+// beside aligns two timelines by their longest common subsequence. Watches that only one of them has are left out, but for the
+// perturbation: each ends and starts again after a time of its own.
 func beside(got, want []*entry) (out []line) {
+	defer func() {
+		out = slices.DeleteFunc(out, func(l line) bool {
+			return l.got == nil && l.want.watch || l.want == nil && l.got.watch && !l.got.mark
+		})
+	}()
 	// lengths[i][j] is the length of the longest common subsequence of got[i:] and want[j:].
 	lengths := make([][]int32, len(got)+1)
 	for i := range lengths {

@@ -1,0 +1,163 @@
+package explore
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"reflect"
+	"strings"
+	"sync"
+	"time"
+)
+
+// Workloads is a Scenario.World in which the Pods of each Deployment, StatefulSet and Job run: it writes their status, and the status of
+// Pods that others create, as the controllers and the kubelet of a healthy cluster do at last. It creates no Pods. A server without these
+// kinds is left alone.
+func Workloads(ctx context.Context, c Conn) error {
+	var followers sync.WaitGroup
+	for _, w := range []struct {
+		path   string
+		status func(o workload) map[string]any
+	}{
+		{"/apis/apps/v1/deployments", deploymentStatus},
+		{"/apis/apps/v1/statefulsets", statefulSetStatus},
+		{"/apis/batch/v1/jobs", jobStatus},
+		{"/api/v1/pods", podStatus},
+	} {
+		followers.Go(func() { followWorkloads(ctx, c, w.path, w.status) })
+	}
+	followers.Wait()
+	return nil
+}
+
+// workload is the part of an object that its status is computed from.
+type workload struct {
+	Metadata struct {
+		Name, Namespace   string
+		Generation        int64
+		DeletionTimestamp string
+	}
+	Spec struct {
+		Replicas, Completions, Parallelism *int32
+		Suspend                            bool
+	}
+	Status map[string]any
+}
+
+func replicasOf(o workload) (n int32) {
+	n = 1
+	if o.Spec.Replicas != nil {
+		n = *o.Spec.Replicas
+	}
+	return n
+}
+
+func deploymentStatus(o workload) map[string]any {
+	n := replicasOf(o)
+	return map[string]any{
+		"observedGeneration": o.Metadata.Generation, "replicas": n, "updatedReplicas": n, "readyReplicas": n, "availableReplicas": n,
+		"conditions": []any{map[string]any{"type": "Available", "status": "True", "reason": "MinimumReplicasAvailable"}},
+	}
+}
+
+func statefulSetStatus(o workload) map[string]any {
+	n := replicasOf(o)
+	return map[string]any{
+		"observedGeneration": o.Metadata.Generation, "replicas": n, "currentReplicas": n, "updatedReplicas": n, "readyReplicas": n, "availableReplicas": n,
+		"currentRevision": o.Metadata.Name, "updateRevision": o.Metadata.Name,
+	}
+}
+
+func jobStatus(o workload) map[string]any {
+	if o.Spec.Suspend || o.Status["completionTime"] != nil {
+		return nil
+	}
+	n := int32(1)
+	if o.Spec.Completions != nil {
+		n = *o.Spec.Completions
+	}
+	now := time.Now().UTC().Format(time.RFC3339)
+	done := func(kind string) any {
+		return map[string]any{"type": kind, "status": "True", "reason": "CompletionsReached", "lastTransitionTime": now, "lastProbeTime": now}
+	}
+	return map[string]any{
+		"startTime": now, "completionTime": now, "succeeded": n, "ready": 0, "terminating": 0, "uncountedTerminatedPods": map[string]any{},
+		"conditions": []any{done("SuccessCriteriaMet"), done("Complete")},
+	}
+}
+
+func podStatus(o workload) map[string]any {
+	if o.Metadata.DeletionTimestamp != "" || o.Status["phase"] != nil && o.Status["phase"] != "Pending" {
+		return nil
+	}
+	return map[string]any{"phase": "Running", "conditions": []any{map[string]any{"type": "Ready", "status": "True"}}}
+}
+
+// followWorkloads writes the status of each object of a resource, until ctx ends or there is no such resource.
+func followWorkloads(ctx context.Context, c Conn, path string, status func(workload) map[string]any) {
+	for ctx.Err() == nil {
+		resp, err := send(ctx, c, http.MethodGet, path+"?watch=true", "")
+		if err == nil && resp.StatusCode == http.StatusNotFound {
+			resp.Body.Close()
+			return
+		}
+		if err == nil {
+			events := json.NewDecoder(resp.Body)
+			for {
+				var e struct {
+					Type   string
+					Object workload
+				}
+				if events.Decode(&e) != nil {
+					break
+				}
+				if e.Type == "ADDED" || e.Type == "MODIFIED" {
+					writeStatus(ctx, c, path, e.Object, status(e.Object))
+				}
+			}
+			resp.Body.Close()
+		}
+		sleep(ctx, time.Second)
+	}
+}
+
+// writeStatus patches the status of an object, unless it has it.
+func writeStatus(ctx context.Context, c Conn, path string, o workload, status map[string]any) {
+	if status == nil || o.has(status) {
+		return
+	}
+	body, err := json.Marshal(map[string]any{"status": status})
+	if err != nil {
+		return
+	}
+	i := strings.LastIndexByte(path, '/')
+	at := fmt.Sprintf("%s/namespaces/%s%s/%s/status", path[:i], o.Metadata.Namespace, path[i:], o.Metadata.Name)
+	if resp, err := send(ctx, c, http.MethodPatch, at, string(body)); err == nil {
+		resp.Body.Close()
+	}
+}
+
+// has reports whether the members of a status have the values that they should, but for conditions that others have added.
+func (o workload) has(status map[string]any) bool {
+	data, err := json.Marshal(status)
+	var want map[string]any
+	if err != nil || json.Unmarshal(data, &want) != nil {
+		return false
+	}
+	for name, v := range want {
+		if v != 0.0 && name != "conditions" && !reflect.DeepEqual(v, o.Status[name]) {
+			return false
+		}
+	}
+	return true
+}
+
+func send(ctx context.Context, c Conn, method, path, body string) (*http.Response, error) {
+	req, err := http.NewRequestWithContext(ctx, method, c.Host+path, strings.NewReader(body))
+	if err != nil {
+		return nil, err
+	}
+	req.Header.Set("Content-Type", "application/merge-patch+json")
+	return c.Transport.RoundTrip(req)
+}
