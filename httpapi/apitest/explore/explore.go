@@ -167,6 +167,9 @@ func (x *explorer) refer() error {
 	}
 	x.findLooseNames()
 	x.auto, x.known, x.written, x.states = map[string]bool{}, map[key]bool{}, map[key]bool{}, map[*rest]state{}
+	for _, k := range x.uids {
+		x.known[k] = true
+	}
 	first := x.references[0]
 	for _, l := range x.references {
 		l.names.loose = x.names
@@ -324,41 +327,50 @@ func (c *collector) add(p plan, l *life) {
 	}
 	head := found[0]
 	f := c.byText[head.id()]
-	isNew := f == nil
-	if isNew {
+	if f == nil {
 		f = &Finding{Text: head.text, Where: head.where}
-		for _, d := range found[1:] {
-			f.Details = append(f.Details, d.text)
-		}
 		c.byText[head.id()] = f
 		c.report.Findings = append(c.report.Findings, f)
 	}
-	f.Plans = append(f.Plans, p.String())
+	f.plans = append(f.plans, p)
 	c.mu.Unlock()
-	if isNew {
-		c.repeat(f, p, head.id())
-	}
 }
 
 // again is how often a finding is run again.
 const again = 3
 
-// repeat runs a plan again, for its rate and its timeline.
-func (c *collector) repeat(f *Finding, p plan, id string) {
-	seen := 0
-	var timeline []line
+// repeatAll runs the simplest plan of each finding again, for its rate and its timeline.
+func (c *collector) repeatAll() {
+	var workers sync.WaitGroup
+	limit := make(chan struct{}, cmp.Or(c.x.o.Parallel, runtime.GOMAXPROCS(0)))
+	for id, f := range c.byText {
+		workers.Go(func() {
+			limit <- struct{}{}
+			defer func() { <-limit }()
+			c.repeat(f, id)
+		})
+	}
+	workers.Wait()
+}
+
+func (c *collector) repeat(f *Finding, id string) {
+	p := f.plans[0]
 	for range again {
 		l := c.x.live(&p, 0, true)
-		if found := c.x.judge(l); len(found) > 0 && found[0].id() == id {
-			seen++
-			timeline = beside(l.timeline(), c.x.references[0].timeline())
-		} else if timeline == nil {
-			timeline = beside(l.timeline(), c.x.references[0].timeline())
+		found := c.x.judge(l)
+		same := len(found) > 0 && found[0].id() == id
+		if same {
+			f.Again++
+			f.Text, f.Where, f.Details = found[0].text, found[0].where, nil
+			for _, d := range found[1:] {
+				f.Details = append(f.Details, d.text)
+			}
+		}
+		if same || f.lines == nil {
+			f.lines = beside(l.timeline(), c.x.references[0].timeline())
 		}
 	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	f.Again, f.Of, f.lines = seen, again, timeline
+	f.Of = again
 }
 
 // progressLocked tells how far a long exploration is.
@@ -394,9 +406,13 @@ func (c *collector) judgeReferences() {
 // finish sorts the report.
 func (c *collector) finish() {
 	r := c.report
-	for _, f := range r.Findings {
-		slices.SortFunc(f.Plans[1:], strings.Compare)
+	for _, f := range c.byText {
+		slices.SortFunc(f.plans, simplest)
+		for _, p := range f.plans {
+			f.Plans = append(f.Plans, p.String())
+		}
 	}
+	c.repeatAll()
 	for _, p := range c.plans {
 		r.NotRun = append(r.NotRun, p.String())
 	}

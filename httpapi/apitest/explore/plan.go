@@ -1,6 +1,7 @@
 package explore
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -40,6 +41,12 @@ const (
 	collapse     = "collapse"      // the controller sees only the last state of each object after a step
 	random       = "random"        // the Adversary of package apitest
 )
+
+// simplest compares two plans: what a reader understands sooner comes first.
+func simplest(a, b plan) int {
+	order := []string{restart, crashAfter, crashBefore, lostAnswer, answer500, answer504, answer429, answer409, interfere, takeover, crashTwice, collapse, staleRestart, expireWatch, slowEvents, random}
+	return cmp.Or(cmp.Compare(slices.Index(order, a.action), slices.Index(order, b.action)), cmp.Compare(a.step, b.step), strings.Compare(a.String(), b.String()))
+}
 
 // actions are the actions by what follows them in a plan.
 func actions() (onRequest, onRest, onResource []string) {

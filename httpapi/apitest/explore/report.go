@@ -45,13 +45,14 @@ type Finding struct {
 	Details []string
 	// Where is the rest at which it was seen.
 	Where string
-	// Plans are the plans that lead to it, the first one found first.
+	// Plans are the plans that lead to it, the simplest first.
 	Plans []string
 	// The first plan was run again: it led to the same finding Again times of Of.
 	Again, Of int
 	// Page is the HTML file of the finding, if Options.Dir is set.
 	Page string
 
+	plans []plan
 	lines []line
 }
 
