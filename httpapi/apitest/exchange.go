@@ -83,11 +83,7 @@ func (a *API) begin(w http.ResponseWriter, r *http.Request) *exchange {
 		panic(http.ErrAbortHandler)
 	}
 	a.calls.Add(1)
-	if len(a.log) >= keepRequests {
-		a.log[0] = nil // lets the garbage collector free it before append reallocates
-		a.log = a.log[1:]
-	}
-	a.log = append(a.log, x.req)
+	a.logLocked(x.req)
 	a.open[x] = struct{}{}
 	return x
 }
@@ -129,8 +125,11 @@ func (x *exchange) record() {
 		return
 	}
 	ctx := caller.WithObserver(x.r.Context(), func(s caller.Sight) { x.sights = append(x.sights, s) })
-	x.write, ctx = rec.Start(ctx, &x.judged)
+	x.write, ctx = rec.Start(ctx, &x.judged, source{x.api, x.req})
 	x.r = x.r.WithContext(ctx)
+	x.api.mu.Lock()
+	defer x.api.mu.Unlock()
+	x.req.write = x.write
 }
 
 // wait holds the request back. It reports whether the request may continue.
