@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/kubecoord/kubecoord/internal/caller"
+	"github.com/kubecoord/kubecoord/internal/registry"
 	"github.com/kubecoord/kubecoord/internal/verdict"
 	"github.com/kubecoord/kubecoord/store/clock"
 )
@@ -30,9 +31,10 @@ type exchange struct {
 	gates  []<-chan struct{} // the answer waits until all are closed; guarded by api.mu
 	broken atomic.Bool       // the connection must be cut
 
-	discard bool   // the answer must not be sent
-	stale   *Fault // its replica serves the request, or nil; guarded by api.mu
-	lag     *lag   // the replica, or nil; guarded by api.mu
+	discard bool              // the answer must not be sent
+	stale   bool              // a replica serves the request
+	lags    map[*Fault][]*lag // that serve only this request; guarded by api.mu
+	veils   *registry.Veils   // on the watch, or nil
 	tears   []tear
 	pause   time.Duration // before each event
 
@@ -76,6 +78,10 @@ func (a *API) begin(w http.ResponseWriter, r *http.Request) *exchange {
 	ctx, cancel := context.WithCancel(r.Context())
 	x := &exchange{api: a, w: w, cancel: cancel}
 	x.receive(r.WithContext(ctx))
+	if x.req.Verb == "watch" {
+		x.veils = &registry.Veils{}
+		x.r = x.r.WithContext(x.veils.Context(ctx))
+	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.closed {
