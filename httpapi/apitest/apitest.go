@@ -44,8 +44,10 @@ type Options struct {
 	// Verify calls API.Verify when the test ends.
 	Verify bool
 	// KeepHistory is how many changes, and versions that clients have seen, are
-	// kept for Verify. Zero means 10,000 of each, a negative value none.
+	// kept for Verify, Changes and Request.Result. Zero means 10,000 of each, a negative value none.
 	KeepHistory int
+	// KeepRequests is how many requests Requests returns at most. Zero means 1000, a negative value none.
+	KeepRequests int
 }
 
 // API is the server of one test. Its methods may be called from any goroutine, except those that may
@@ -65,7 +67,7 @@ type API struct {
 	server *httptest.Server // on a loopback port, or nil
 	calls  sync.WaitGroup   // requests in progress; none is added once closed
 	faults []*Fault
-	log    []*Request // the last keepRequests
+	log    []*Request // the last Options.KeepRequests
 	open   map[*exchange]struct{}
 }
 

@@ -2,6 +2,7 @@ package apitest_test
 
 import (
 	"bufio"
+	"context"
 	"crypto/tls"
 	"crypto/x509"
 	"fmt"
@@ -14,6 +15,8 @@ import (
 	"time"
 
 	"github.com/kubecoord/kubecoord/httpapi/apitest"
+	"github.com/kubecoord/kubecoord/lease"
+	"github.com/kubecoord/kubecoord/store"
 	"github.com/kubecoord/kubecoord/store/fixture"
 )
 
@@ -114,6 +117,32 @@ func ExampleCutWatch() {
 	// Output:
 	// true <nil>
 	// true unexpected EOF
+}
+
+// A watch misses that a Lease was taken and given back: it sees only the last state.
+func ExampleHideEvents() {
+	t, end := exampleTest()
+	defer end()
+	api := apitest.New(t)
+	client := &http.Client{Transport: api.Transport()}
+	post(client, api.Host()+path, `{"metadata":{"name":"a"}}`)
+	resp, err := client.Get(api.Host() + path + "?watch=true&resourceVersion=1001")
+	if err != nil {
+		t.Errorf("watch: %v", err)
+		return
+	}
+	defer resp.Body.Close()
+	hidden := api.Fault(apitest.HideEvents("default", "a"), apitest.Match{Resource: "leases"})
+	for _, holder := range []string{"me", ""} {
+		lease.In(api.Store()).Modify(context.Background(), "default", "a", func(l *lease.Lease) error {
+			l.Spec.HolderIdentity = &holder
+			return nil
+		}, store.UpdateOptions{})
+	}
+	hidden.Remove()
+	line, err := bufio.NewReader(resp.Body).ReadString('\n')
+	fmt.Println(strings.HasPrefix(line, `{"type":"MODIFIED"`), strings.Contains(line, `"resourceVersion":"1003"`), err)
+	// Output: true true <nil>
 }
 
 // An adversary makes trouble for every client. The seed repeats it.

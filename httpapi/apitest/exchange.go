@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/kubecoord/kubecoord/internal/caller"
+	"github.com/kubecoord/kubecoord/internal/registry"
 	"github.com/kubecoord/kubecoord/internal/verdict"
 	"github.com/kubecoord/kubecoord/store/clock"
 )
@@ -30,9 +31,10 @@ type exchange struct {
 	gates  []<-chan struct{} // the answer waits until all are closed; guarded by api.mu
 	broken atomic.Bool       // the connection must be cut
 
-	discard bool   // the answer must not be sent
-	stale   *Fault // its replica serves the request, or nil; guarded by api.mu
-	lag     *lag   // the replica, or nil; guarded by api.mu
+	discard bool              // the answer must not be sent
+	stale   bool              // a replica serves the request
+	lags    map[*Fault][]*lag // that serve only this request; guarded by api.mu
+	veils   *registry.Veils   // on the watch, or nil
 	tears   []tear
 	pause   time.Duration // before each event
 
@@ -76,6 +78,10 @@ func (a *API) begin(w http.ResponseWriter, r *http.Request) *exchange {
 	ctx, cancel := context.WithCancel(r.Context())
 	x := &exchange{api: a, w: w, cancel: cancel}
 	x.receive(r.WithContext(ctx))
+	if x.req.Verb == "watch" {
+		x.veils = &registry.Veils{}
+		x.r = x.r.WithContext(x.veils.Context(ctx))
+	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.closed {
@@ -83,11 +89,7 @@ func (a *API) begin(w http.ResponseWriter, r *http.Request) *exchange {
 		panic(http.ErrAbortHandler)
 	}
 	a.calls.Add(1)
-	if len(a.log) >= keepRequests {
-		a.log[0] = nil // lets the garbage collector free it before append reallocates
-		a.log = a.log[1:]
-	}
-	a.log = append(a.log, x.req)
+	a.logLocked(x.req)
 	a.open[x] = struct{}{}
 	return x
 }
@@ -129,8 +131,11 @@ func (x *exchange) record() {
 		return
 	}
 	ctx := caller.WithObserver(x.r.Context(), func(s caller.Sight) { x.sights = append(x.sights, s) })
-	x.write, ctx = rec.Start(ctx, &x.judged)
+	x.write, ctx = rec.Start(ctx, &x.judged, source{x.api, x.req})
 	x.r = x.r.WithContext(ctx)
+	x.api.mu.Lock()
+	defer x.api.mu.Unlock()
+	x.req.write = x.write
 }
 
 // wait holds the request back. It reports whether the request may continue.

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/kubecoord/kubecoord/internal/kinds"
+	"github.com/kubecoord/kubecoord/internal/registry"
 	"github.com/kubecoord/kubecoord/store/kind"
 )
 
@@ -96,8 +97,8 @@ type Fault struct {
 	api     *API
 	effect  Effect
 	on      []Match
-	removed chan struct{} // closed by Remove
-	lag     *lag          // that all requests share, or nil
+	removed chan struct{}          // closed by Remove
+	lags    map[*StaleOptions]*lag // that all requests share, by their effect
 
 	// guarded by api.mu
 	matches, hits int
@@ -110,7 +111,7 @@ type Fault struct {
 // faults then neither see nor count it. Fault fails the test if a parameter is wrong.
 func (a *API) Fault(effect Effect, on ...Match) *Fault {
 	a.t.Helper()
-	f := &Fault{api: a, effect: effect, on: slices.Clone(on), removed: make(chan struct{}), equal: map[string]uint64{}}
+	f := &Fault{api: a, effect: effect, on: slices.Clone(on), removed: make(chan struct{}), equal: map[string]uint64{}, lags: map[*StaleOptions]*lag{}}
 	if err := f.prepare(); err != nil {
 		a.t.Fatalf("apitest.Fault: %v", err)
 		return nil
@@ -185,24 +186,30 @@ func (f *Fault) MustHit() *Fault {
 	return f
 }
 
-// Remove ends the fault. Requests that a Partition holds continue, and a Stale replica catches up.
+// Remove ends the fault. Requests that a Partition holds continue, a Stale replica catches up, and watches get what
+// HideEvents has hidden.
 // Other requests that were already hit are not affected.
 func (f *Fault) Remove() {
 	f.api.mu.Lock()
-	lags := []*lag{f.lag}
+	lags := slices.Collect(maps.Values(f.lags))
+	var watches []*registry.Veils
 	if !f.gone {
 		f.gone = true
 		close(f.removed)
 		f.api.faults = slices.DeleteFunc(slices.Clone(f.api.faults), func(other *Fault) bool { return other == f })
 	}
 	for x := range f.api.open {
-		if x.stale == f {
-			lags = append(lags, x.lag)
+		lags = append(lags, x.lags[f]...)
+		if x.veils != nil {
+			watches = append(watches, x.veils)
 		}
 	}
 	f.api.mu.Unlock()
 	for _, l := range lags {
 		l.end()
+	}
+	for _, w := range watches {
+		w.Wake()
 	}
 }
 

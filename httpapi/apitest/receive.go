@@ -2,6 +2,7 @@ package apitest
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"io"
 	"mime"
@@ -17,28 +18,54 @@ import (
 	"github.com/kubecoord/kubecoord/internal/yaml"
 )
 
-// Requests returns the last 1000 requests that the server received, with those in progress.
+// Requests returns the last requests that the server received, with those in progress; see Options.KeepRequests.
 func (a *API) Requests() Requests {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	out := make(Requests, len(a.log))
 	for i, r := range a.log {
-		out[i] = *r
-		out[i].Faults = slices.Clone(r.Faults)
+		out[i] = a.copyLocked(r)
 	}
 	return out
+}
+
+// copyLocked returns a copy of a request, with its Result.
+func (a *API) copyLocked(r *Request) Request {
+	out := *r
+	out.Faults = slices.Clone(r.Faults)
+	if c, changed := a.recorder.Made(r.write); changed {
+		out.Result = resultOf(&c)
+	}
+	return out
+}
+
+// logLocked adds a request to the log.
+func (a *API) logLocked(r *Request) {
+	most := max(cmp.Or(a.opts.KeepRequests, keepRequests), 0)
+	if a.log = append(a.log, r); len(a.log) > most {
+		a.forgetLocked(1)
+	}
+}
+
+// forgetLocked drops the first n requests from the log. Changes still has the requests of the changes, without their bodies.
+func (a *API) forgetLocked(n int) {
+	for i, r := range a.log[:n] {
+		r.Body = nil
+		a.log[i] = nil // lets the garbage collector free it before append reallocates
+	}
+	a.log = a.log[n:]
 }
 
 // ForgetRequests empties the result of Requests.
 func (a *API) ForgetRequests() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.log = nil
+	a.forgetLocked(len(a.log))
 }
 
 // Bounds of the request log.
 const (
-	keepRequests = 1000
+	keepRequests = 1000 // by default
 	keepBody     = 16 << 10
 )
 

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/kubecoord/kubecoord/internal/verdict"
 	"github.com/kubecoord/kubecoord/store/kind"
 )
 
@@ -35,8 +36,18 @@ type Request struct {
 	Done, Cut bool
 	// Faults are the faults that hit the request, in their order.
 	Faults []*Fault
+	// Result is what a write did, whatever its answer was. Of several objects it is the last one. It is
+	// zero if no object of the resource was written, and if Options.KeepHistory is negative.
+	Result Result
 
-	kind *kind.Info // that Resource names, or nil
+	kind  *kind.Info     // that Resource names, or nil
+	write *verdict.Write // or nil
+}
+
+// Result identifies the state of an object that a write has made. After a deletion it is the last state,
+// with the version of the deletion.
+type Result struct {
+	Namespace, Name, UID, ResourceVersion string
 }
 
 // String returns the request in one line: the verb, the resource and the object, or the path, and the

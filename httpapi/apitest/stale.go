@@ -13,18 +13,27 @@ import (
 // StaleOptions configures Stale. One of ResourceVersion, Changes and Age is how far the replica lags.
 // With none of them it stops when the fault is activated.
 type StaleOptions struct {
-	// ResourceVersion is where the replica stops, as far back as history reaches.
+	// ResourceVersion is where the replica stops, as far back as history reaches. One that the store has not
+	// reached yet stands for the present one.
 	ResourceVersion string
 	// Changes is how many changes the replica lags, counted per kind.
 	Changes int
 	// Age is how long the replica lags, by the clock of the store.
 	Age time.Duration
+	// Namespace and Name limit the lag to the objects with them: the others are read as they are now. No
+	// API server does so, but a client that reads objects of several servers or caches may see it. Changes, Age
+	// and SkipMissed must not be set.
+	Namespace, Name string
 	// SkipMissed makes the replica catch up with one list instead of each change: its clients
 	// never see the states between. Open watches end with an ERROR 410.
 	SkipMissed bool
 	// EveryRead also serves reads without a resourceVersion from the replica. No API server does
 	// so, but a cache in front of one may.
 	EveryRead bool
+	// NoWatchList makes the replica a server without the feature gate WatchList, which is on by default in Kubernetes 1.32, and from
+	// 1.34 on. A watch with initial events is 422, and informers of client-go 0.35 and later then
+	// list with resourceVersion "0", so that they see the past when they start.
+	NoWatchList bool
 }
 
 // Stale serves reads from a replica of the API server whose watch cache lags behind the store. All
@@ -35,25 +44,26 @@ type StaleOptions struct {
 // As on real servers (upstream: apiserver, storage/cacher), not every read is stale:
 //
 //   - A get, list or watch with resourceVersion "0", or with one that the replica has reached, reads
-//     from the replica. Informers start in this way, also after a restart.
+//     from the replica. Informers before client-go 0.35 start in this way, also after a restart.
 //   - A resourceVersion that the replica has not reached waits for up to three seconds, and then gets
 //     504 "Too large resource version". Informers send it after they have seen a newer state.
 //   - A watch gets the events and bookmarks up to the state of the replica, the others after Remove.
 //   - Without a resourceVersion a read is consistent. The fault does not hit gets. A list waits for
 //     three seconds and reads from the store. A watch with initial events, as client-go 0.35 and
-//     later open it, waits too and ends with 504.
+//     later open it when they start, waits too and ends with an ERROR 504. client-go then opens it again, for as long as the
+//     server lags, and shows nothing: a lagging server with WatchList never takes such informers back
+//     in time. NoWatchList does.
 //   - Writes go to the store: an update of a stale object gets a conflict.
 func Stale(o StaleOptions) Effect {
 	return Effect{
 		text: o.text(), err: o.check(), on: isRead,
 		start: func(f *Fault) (err error) {
-			f.lag, err = f.api.newLag(o)
+			f.lags[&o], err = f.api.newLag(&o, o.ofObjects())
 			return err
 		},
 		act: func(m *meeting) bool {
-			consistent := m.req.Verb == "get" && m.req.Query.Get("resourceVersion") == "" && !o.EveryRead
-			if !m.inProgress && m.stale == nil && m.req.Resource != "" && !consistent && m.hit() {
-				m.readFrom(m.fault, o)
+			if !m.inProgress && !m.stale && m.req.Resource != "" && !o.leaves(m.req) && m.hit() {
+				m.readFrom(m.fault, &o)
 			}
 			return false
 		},
@@ -61,6 +71,47 @@ func Stale(o StaleOptions) Effect {
 }
 
 func isRead(verb string) bool { return verb == "get" || verb == "list" || verb == "watch" }
+
+// leaves reports whether a read is consistent and needs nothing of the replica.
+func (o *StaleOptions) leaves(r *Request) bool {
+	if o.EveryRead || r.Query.Get("resourceVersion") != "" {
+		return false
+	}
+	return r.Verb == "get" || o.ofObjects() && !(r.Verb == "watch" && o.NoWatchList)
+}
+
+// ofObjects reports whether only some objects are stale.
+func (o *StaleOptions) ofObjects() bool { return o.Namespace != "" || o.Name != "" }
+
+// names reports whether the options name an object.
+func (o *StaleOptions) names(namespace, name string) bool {
+	return (o.Namespace == "" || o.Namespace == namespace) && (o.Name == "" || o.Name == name)
+}
+
+// HideEvents hides the changes of the objects with a namespace and a name from watches, the open ones too, until Remove;
+// "" is any. Then a watch gets one event for each object that is another than before, or none: ADDED, MODIFIED or
+// DELETED, as it must be for a client that saw none of the states between. An object that was deleted and created again
+// is MODIFIED with another uid, as informers report it when they list after a missed deletion. Reads and the initial
+// events of a watch show the current state. A watch gets no bookmarks meanwhile, as these would claim what is hidden. The
+// resourceVersion of an event after Remove may be lower than one that came before.
+func HideEvents(namespace, name string) Effect {
+	o := &StaleOptions{Namespace: namespace, Name: name}
+	return Effect{
+		text: "hide events of " + objectPath(namespace, name), on: isWatch, inProgress: true,
+		start: func(f *Fault) (err error) {
+			f.lags[o], err = f.api.newLag(o, true)
+			return err
+		},
+		act: func(m *meeting) bool {
+			if m.req.Resource != "" && m.hit() {
+				if l := m.lagOf(m.fault, o, true); l != nil {
+					m.veils.Add(l.veil)
+				}
+			}
+			return false
+		},
+	}
+}
 
 // text describes the replica in a few words.
 func (o *StaleOptions) text() string {
@@ -73,11 +124,17 @@ func (o *StaleOptions) text() string {
 	case o.Age != 0:
 		how = fmt.Sprint(o.Age, " behind")
 	}
+	if o.ofObjects() {
+		how += ", only " + objectPath(o.Namespace, o.Name)
+	}
 	if o.SkipMissed {
 		how += ", skip missed"
 	}
 	if o.EveryRead {
 		how += ", every read"
+	}
+	if o.NoWatchList {
+		how += ", no WatchList"
 	}
 	return "stale (" + how + ")"
 }
@@ -92,6 +149,8 @@ func (o *StaleOptions) check() error {
 	switch {
 	case given > 1:
 		return problem("Stale.ResourceVersion, Changes, Age", "got %d of them, want one at most", given)
+	case o.ofObjects() && (o.SkipMissed || o.Changes != 0 || o.Age != 0):
+		return problem("Stale.Namespace, Name", "got them with SkipMissed, Changes or Age, want a replica that stops")
 	case o.SkipMissed && (o.Changes != 0 || o.Age != 0):
 		return problem("Stale.SkipMissed", "got it with Changes or Age, want a replica that stops")
 	}
@@ -102,10 +161,15 @@ func (o *StaleOptions) check() error {
 type lag struct {
 	*registry.Replica
 	skipMissed bool
+	veil       *registry.Veil // over the objects of StaleOptions.Namespace and Name, or nil
 }
 
-func (a *API) newLag(o StaleOptions) (*lag, error) {
-	opts := registry.ReplicaOptions{Changes: o.Changes, Age: o.Age, EveryRead: o.EveryRead}
+// newLag returns a replica. With only it lags with the objects that o names.
+func (a *API) newLag(o *StaleOptions, only bool) (*lag, error) {
+	opts := registry.ReplicaOptions{Changes: o.Changes, Age: o.Age, EveryRead: o.EveryRead, NoWatchList: o.NoWatchList}
+	if only {
+		opts.Only = o.names
+	}
 	if o.ResourceVersion != "" {
 		var err error
 		if opts.Version, err = strconv.ParseUint(o.ResourceVersion, 10, 64); err != nil || opts.Version == 0 {
@@ -116,7 +180,11 @@ func (a *API) newLag(o StaleOptions) (*lag, error) {
 	if err != nil {
 		return nil, fmt.Errorf("Stale.%s", strings.Replace(err.Error(), "Version:", "ResourceVersion:", 1))
 	}
-	return &lag{replica, o.SkipMissed}, nil
+	l := &lag{Replica: replica, skipMissed: o.SkipMissed}
+	if only {
+		l.veil = replica.Veil()
+	}
+	return l, nil
 }
 
 // end makes the replica catch up. l may be nil.
@@ -127,26 +195,43 @@ func (l *lag) end() {
 		l.Jump()
 	default:
 		l.CatchUp()
+		if l.veil != nil {
+			l.veil.Lift()
+		}
 	}
 }
 
-// readFrom serves a request from the replica of a fault, or from one of its own if the effect was
-// chosen.
-func (x *exchange) readFrom(f *Fault, o StaleOptions) {
-	l := f.lag
+// lagOf returns the replica that all requests of a fault share, or one for this request if its effect was chosen. It is nil if the
+// store does not record times, or has forgotten the version.
+func (x *exchange) lagOf(f *Fault, o *StaleOptions, only bool) *lag {
+	if l := f.lags[o]; l != nil {
+		return l
+	}
+	l, _ := x.api.newLag(o, only)
 	if l == nil {
-		if l, _ = x.api.newLag(o); l == nil {
-			return // the store does not record times, or has forgotten the version
-		}
+		return nil
 	}
 	x.api.mu.Lock()
-	late := f.gone && f.lag == nil // Remove did not see this replica
-	if x.stale == nil {
-		x.stale, x.lag = f, l
-		x.r = x.r.WithContext(l.Context(x.r.Context()))
+	defer x.api.mu.Unlock()
+	if f.gone { // Remove did not see this replica
+		return nil
 	}
-	x.api.mu.Unlock()
-	if late {
-		l.end()
+	if x.lags == nil {
+		x.lags = map[*Fault][]*lag{}
+	}
+	x.lags[f] = append(x.lags[f], l)
+	return l
+}
+
+// readFrom serves a request from the replica of a fault.
+func (x *exchange) readFrom(f *Fault, o *StaleOptions) {
+	l := x.lagOf(f, o, o.ofObjects())
+	if l == nil {
+		return
+	}
+	x.stale = true
+	x.r = x.r.WithContext(l.Context(x.r.Context()))
+	if l.veil != nil && x.veils != nil {
+		x.veils.Add(l.veil)
 	}
 }

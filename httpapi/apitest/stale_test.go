@@ -121,12 +121,13 @@ func TestReadsAgainstTheRulesAreStaleToo(t *testing.T) {
 
 func TestContradictoryStaleFaultsAreRefused(t *testing.T) {
 	for want, o := range map[string]apitest.StaleOptions{
-		`Stale.SkipMissed: got it with Changes or Age, want a replica that stops`: {SkipMissed: true, Changes: 1},
-		`Stale.ResourceVersion, Changes, Age: got 2 of them, want one at most`:    {ResourceVersion: "1", Age: 1},
-		`Stale.ResourceVersion: got "0", want a positive number`:                  {ResourceVersion: "0"},
-		`Stale.ResourceVersion: got "new", want a positive number`:                {ResourceVersion: "new"},
-		`Stale.Changes: got -1, want 0 or more`:                                   {Changes: -1},
-		`Stale.Age: got -1ns, want 0 or more`:                                     {Age: -1},
+		`Stale.SkipMissed: got it with Changes or Age, want a replica that stops`:                    {SkipMissed: true, Changes: 1},
+		`Stale.ResourceVersion, Changes, Age: got 2 of them, want one at most`:                       {ResourceVersion: "1", Age: 1},
+		`Stale.ResourceVersion: got "0", want a positive number`:                                     {ResourceVersion: "0"},
+		`Stale.ResourceVersion: got "new", want a positive number`:                                   {ResourceVersion: "new"},
+		`Stale.Changes: got -1, want 0 or more`:                                                      {Changes: -1},
+		`Stale.Age: got -1ns, want 0 or more`:                                                        {Age: -1},
+		`Stale.Namespace, Name: got them with SkipMissed, Changes or Age, want a replica that stops`: {Name: "a", Changes: 1},
 	} {
 		t.Run(want, func(t *testing.T) {
 			assert.Equal(t, "apitest.Fault: "+want, failure(t, func(t testing.TB) { apitest.New(t).Fault(apitest.Stale(o)) }))
@@ -139,7 +140,6 @@ func TestInvalidReplicasAreRefused(t *testing.T) {
 	d.create(t, "a")
 	d.Store().ExpireHistory()
 	for want, s := range map[string]apitest.StaleOptions{
-		`Stale.ResourceVersion: got 1002, want 1001 at most, the version that the store is at`:    {ResourceVersion: "1002"},
 		`Stale.ResourceVersion: got 1000, want 1001 or more: history does not reach back further`: {ResourceVersion: "1000"},
 	} {
 		message := failure(t, func(t testing.TB) {
@@ -153,13 +153,63 @@ func TestStaleFaultsDescribeTheirReplica(t *testing.T) {
 	d := newDoor(t)
 	d.create(t, "a")
 	for want, s := range map[string]apitest.StaleOptions{
-		"stale (stopped)":              {},
-		"stale (stopped, every read)":  {EveryRead: true},
-		"stale (at version 1001)":      {ResourceVersion: "1001"},
-		"stale (3 changes behind)":     {Changes: 3},
-		"stale (2s behind)":            {Age: 2 * time.Second},
-		"stale (stopped, skip missed)": {SkipMissed: true},
+		"stale (stopped)":                               {},
+		"stale (stopped, every read)":                   {EveryRead: true},
+		"stale (at version 1001)":                       {ResourceVersion: "1001"},
+		"stale (3 changes behind)":                      {Changes: 3},
+		"stale (2s behind)":                             {Age: 2 * time.Second},
+		"stale (stopped, skip missed)":                  {SkipMissed: true},
+		"stale (stopped, only default/a, no WatchList)": {Namespace: "default", Name: "a", NoWatchList: true},
 	} {
 		assert.Equal(t, "list leases *: "+want, d.Fault(apitest.Stale(s), apitest.Match{Verb: "list", Resource: "leases"}).String())
 	}
+}
+
+func TestReplicaAheadOfTheStoreIsTheStore(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := newDoor(t)
+		d.create(t, "a")
+		d.Fault(apitest.Stale(apitest.StaleOptions{ResourceVersion: "5000"}))
+		d.create(t, "b")
+		assert.Equal(t, "1001: a", names(t, d.do(t, "GET", leases+anyState, "")))
+	})
+}
+
+func TestStaleReadsOfOneObject(t *testing.T) {
+	eachDoor(t, func(t *testing.T, d *door) {
+		d.create(t, "a")
+		f := d.Fault(apitest.Stale(apitest.StaleOptions{Name: "a"}))
+		d.do(t, "DELETE", leasesA, "")
+		d.create(t, "b")
+		assert.Equal(t, "1003: a b", names(t, d.do(t, "GET", leases+anyState, "")))
+		assert.Equal(t, "1003: b", names(t, d.do(t, "GET", leases, "")), "a consistent list")
+		assert.Equal(t, http.StatusOK, d.do(t, "GET", leasesA+anyState, "").code)
+		w := d.watch(t, leases+anyState+"&watch=true")
+		assert.Equal(t, "ADDED a", w.next())
+		assert.Equal(t, "ADDED b", w.next())
+		d.create(t, "c")
+		assert.Equal(t, "ADDED c", w.next())
+		assert.Equal(t, 3, f.Hits())
+		f.Remove()
+		assert.Equal(t, "DELETED a", w.next())
+		assert.Equal(t, http.StatusNotFound, d.do(t, "GET", leasesA+anyState, "").code)
+	})
+}
+
+func TestReplicaWithoutWatchListRefusesInitialEvents(t *testing.T) {
+	const initial = leases + "?watch=true&sendInitialEvents=true&resourceVersionMatch=NotOlderThan"
+	synctest.Test(t, func(t *testing.T) {
+		d := newDoor(t)
+		d.create(t, "a")
+		f := d.Fault(apitest.Stale(apitest.StaleOptions{NoWatchList: true}))
+		d.create(t, "b")
+		refused := d.do(t, "GET", initial, "")
+		assert.Equal(t, http.StatusUnprocessableEntity, refused.code)
+		assert.Contains(t, refused.body, "sendInitialEvents is forbidden for watch unless the WatchList feature gate is enabled")
+		w := d.watch(t, leases+"?watch=true")
+		assert.Equal(t, "ADDED a", w.next())
+		f.Remove()
+		assert.Equal(t, "ADDED b", w.next())
+		assert.Equal(t, "ADDED a", d.watch(t, initial).next())
+	})
 }

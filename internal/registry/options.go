@@ -33,6 +33,7 @@ type ListOptions struct {
 	// EndWithoutContact ends the watch when the store has had no contact to its Backend for
 	// half a minute, and refuses to start it then, so that the client goes to another server.
 	EndWithoutContact bool
+	noWatchList       bool // see ReplicaOptions.NoWatchList
 }
 
 // Waiting runs the wait of a read for a version in the future, and returns its error or one of its own. A caller that must hold
@@ -47,7 +48,7 @@ const (
 
 // setWatchDefaults makes a watch without a version start with the current state (upstream: the gate WatchList).
 func (o *ListOptions) setWatchDefaults() {
-	if !o.OtherRules && o.SendInitialEvents == nil && o.ResourceVersionMatch == "" && (o.ResourceVersion == "" || o.ResourceVersion == "0") {
+	if !o.OtherRules && !o.noWatchList && o.SendInitialEvents == nil && o.ResourceVersionMatch == "" && (o.ResourceVersion == "" || o.ResourceVersion == "0") {
 		o.SendInitialEvents, o.ResourceVersionMatch = new(true), MatchNotOlderThan
 	}
 }
@@ -89,6 +90,9 @@ func (o *ListOptions) checkList() (errs field.Errors) {
 func (o *ListOptions) checkWatch() (errs field.Errors) {
 	if o.SendInitialEvents != nil && o.ResourceVersionMatch != MatchNotOlderThan {
 		errs = append(errs, field.Forbidden(matchField, "sendInitialEvents requires setting resourceVersionMatch to NotOlderThan"))
+	}
+	if o.SendInitialEvents != nil && o.noWatchList {
+		errs = append(errs, field.Forbidden("sendInitialEvents", "sendInitialEvents is forbidden for watch unless the WatchList feature gate is enabled"))
 	}
 	if o.ResourceVersionMatch != "" {
 		if o.SendInitialEvents == nil {

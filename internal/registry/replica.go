@@ -19,7 +19,7 @@ import (
 // ReplicaOptions configures how a Replica lags. At most one of Version, Changes and Age may
 // be set. The zero value stops at the current version.
 type ReplicaOptions struct {
-	// Version is where the Replica stops. History must reach back to it.
+	// Version is where the Replica stops, or the current version if that is lower. History must reach back to it.
 	Version uint64
 	// Changes is how many changes of each kind the Replica lags.
 	Changes int
@@ -29,6 +29,11 @@ type ReplicaOptions struct {
 	// EveryRead serves reads without a resourceVersion as if it were "0". No API server
 	// does so, but caches in front of one may.
 	EveryRead bool
+	// Only, if not nil, limits the lag to the objects for which it returns true: reads see the others as they are now. Changes and
+	// Age must not be set. Watches need the Veil of the Replica.
+	Only func(namespace, name string) bool
+	// NoWatchList makes the Replica a server without the feature gate WatchList: watches with sendInitialEvents are ErrInvalid.
+	NoWatchList bool
 }
 
 // Replica serves reads like an API server with a watch cache that lags behind the store
@@ -69,15 +74,13 @@ func (st *Store) NewReplica(opts ReplicaOptions) (*Replica, error) {
 	st.mu.RUnlock()
 	p := &Replica{memory: memory{st}, opts: opts, moved: make(chan struct{}), version: now}
 	switch {
-	case opts.Version > now:
-		return nil, fmt.Errorf("Version: got %d, want %d at most, the version that the store is at", opts.Version, now)
 	case opts.Age > 0 && !aging:
 		return nil, fmt.Errorf("Age: got %v, want 0, or a store with Options.HistoryAge or an Observer: only these record the times of changes", opts.Age)
 	case opts.Age > 0:
 		p.version = st.oldest()
 	case opts.Changes > 0:
 	default:
-		p.version = cmp.Or(opts.Version, now)
+		p.version = min(cmp.Or(opts.Version, now), now)
 		if err := p.stopLocked(); err != nil {
 			return nil, fmt.Errorf("Version: got %d, want %d or more: history does not reach back further", p.version, st.oldest())
 		}
@@ -125,7 +128,7 @@ func (p *Replica) catchUp(floor uint64) {
 func (p *Replica) position(r *Resource) position {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.caughtUp {
+	if p.caughtUp || p.opts.Only != nil {
 		return position{version: everything, floor: p.floor}
 	}
 	at := position{moved: p.moved}
@@ -225,7 +228,7 @@ func (p *Replica) state(r *Resource) (snapshot, error) {
 	for {
 		at := p.position(r)
 		if at.version == everything {
-			return r.snapshot(), nil
+			return p.mixed(r), nil
 		}
 		s, err := p.at(r, at.version)
 		if err == nil || at.grown == nil {
@@ -233,6 +236,36 @@ func (p *Replica) state(r *Resource) (snapshot, error) {
 		}
 		// History was lost meanwhile, so the Replica has advanced.
 	}
+}
+
+// mixed returns the current state, with the objects of ReplicaOptions.Only as they were when the Replica stopped.
+func (p *Replica) mixed(r *Resource) snapshot {
+	p.mu.Lock()
+	kept := p.kept[r.GroupResource()]
+	p.mu.Unlock()
+	if kept.tree == nil { // it has caught up
+		return r.snapshot()
+	}
+	r.st.mu.Lock()
+	now := r.snapshotLocked()
+	tree := now.tree.Clone() // not without the lock: see at
+	r.st.mu.Unlock()
+	pick := func(s snapshot) (entries []entry) {
+		_ = s.ascend(context.Background(), "", key{}, func(e entry) bool {
+			if p.opts.Only(e.namespace, e.name) {
+				entries = append(entries, e)
+			}
+			return true
+		})
+		return entries
+	}
+	for _, e := range pick(now) {
+		tree.Delete(e)
+	}
+	for _, e := range pick(kept) {
+		tree.ReplaceOrInsert(e)
+	}
+	return snapshot{tree: tree, version: now.version}
 }
 
 // waitFor waits until the Replica has a version, at most futureWait.
@@ -297,6 +330,9 @@ func (p *Replica) lookup(r *Resource, k key) (*Item, error) {
 
 // current returns the Replica's state if it catches up in time, else the store's.
 func (p *Replica) current(ctx context.Context, r *Resource) (snapshot, error) {
+	if p.opts.Only != nil && !p.opts.EveryRead {
+		return r.snapshot(), nil
+	}
 	version, _ := p.present(ctx)
 	err := p.waitFor(ctx, r, version)
 	switch {

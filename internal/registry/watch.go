@@ -66,6 +66,9 @@ type Watcher struct {
 	leaves bool     // ListOptions.EndWithoutContact
 	epoch  int64    // of the resource at the start
 
+	veils   *Veils   // or nil
+	started snapshot // the state that the watch started with, if veils is not nil
+
 	changes []*hub.Change[change]
 	events  []ItemEvent
 }
@@ -73,6 +76,10 @@ type Watcher struct {
 // Watch opens a watch. Its errors concern the options; Next returns the error for a version
 // that is too old or too far ahead. The caller must Close the Watcher.
 func (r *Resource) Watch(ctx context.Context, opts ListOptions) (*Watcher, error) {
+	from := r.st.reader(ctx)
+	if p, ok := from.(*Replica); ok && p.opts.NoWatchList {
+		opts.noWatchList = true
+	}
 	opts.setWatchDefaults()
 	sel, err := r.parseSelection(&opts, true)
 	if err != nil {
@@ -90,15 +97,17 @@ func (r *Resource) Watch(ctx context.Context, opts ListOptions) (*Watcher, error
 		return nil, err
 	}
 	w := &Watcher{
-		r: r, sel: sel, bookmarks: opts.AllowWatchBookmarks, from: r.st.reader(ctx),
+		r: r, sel: sel, bookmarks: opts.AllowWatchBookmarks, from: from,
 		leaves: opts.EndWithoutContact, epoch: r.epoch.Load(),
 	}
 	if opts.EndWithoutContact {
 		w.engine, w.losses = r.st.engine, losses
 	}
+	w.veils, _ = ctx.Value(veilsKey{}).(*Veils)
 	w.setTimes(&opts)
 	w.err = w.start(ctx, opts, version)
 	w.first = w.version
+	w.veils.bind(w)
 	return w, nil
 }
 
@@ -155,6 +164,9 @@ func (w *Watcher) startWithState(endMark bool) error {
 			return err
 		}
 		w.initial, w.endMark = s, endMark
+		if w.veils != nil {
+			w.started = s
+		}
 		return w.r.st.engine.checkReadable(w.r, w.sel.namespace, w.sel.name, s.version)
 	}
 }
@@ -251,6 +263,7 @@ func (w *Watcher) poll() {
 		return
 	}
 	w.readHistory()
+	w.veils.lift(w)
 	w.tick()
 }
 
@@ -268,7 +281,7 @@ func (w *Watcher) readHistory() {
 			w.err = expiredWatch(err)
 		}
 		for _, c := range changes {
-			if ev := w.sel.event(c); ev.Item != nil {
+			if ev := w.sel.event(c); ev.Item != nil && !w.veils.hide(w, c.Version, &ev) {
 				w.events = append(w.events, ev)
 				w.version = c.Version
 			}
@@ -306,6 +319,13 @@ func (w *Watcher) tick() {
 	now := w.r.st.clock.Now()
 	ending := w.isOver(w.last)
 	if !ending && now.Before(w.next) {
+		return
+	}
+	if w.veils.veilsBookmarks() {
+		w.next = now.Add(bookmarkInterval)
+		if ending {
+			w.last = time.Time{}
+		}
 		return
 	}
 	version, ok := w.settled()

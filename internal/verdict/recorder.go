@@ -88,7 +88,48 @@ func (rec *Recorder) Changed(ctx context.Context, c registry.ObjectChange) {
 	if len(rec.changes) >= 2*rec.limit {
 		rec.trimLocked()
 	}
-	rec.changes = append(rec.changes, &change{c, by})
+	made := &change{c, by}
+	rec.changes = append(rec.changes, made)
+	// Admission may write objects of other resources, such as quotas, in the name of the request.
+	if by != nil && by.rec == rec && c.Kind().Info().Plural == by.resource {
+		by.made = made
+	}
+}
+
+// Made returns the last change that a write made of an object of its resource. It is false if there is none. w may be nil.
+func (rec *Recorder) Made(w *Write) (c registry.ObjectChange, changed bool) {
+	if w == nil {
+		return c, false
+	}
+	rec.mu.Lock()
+	defer rec.mu.Unlock()
+	if w.made == nil {
+		return c, false
+	}
+	return w.made.ObjectChange, true
+}
+
+// Change is a change of the store, with the source of the Write that made it. Source is nil without a Write.
+type Change struct {
+	registry.ObjectChange
+	Source any
+}
+
+// Since returns the changes after a version, the oldest first. complete reports whether none is missing.
+func (rec *Recorder) Since(version uint64) (changes []Change, complete bool) {
+	rec.mu.Lock()
+	defer rec.mu.Unlock()
+	for _, part := range [][]*change{rec.before, rec.changes} {
+		first, _ := slices.BinarySearchFunc(part, version+1, func(c *change, version uint64) int { return cmp.Compare(c.Version, version) })
+		for _, c := range part[first:] {
+			var source any
+			if c.by != nil {
+				source = c.by.source
+			}
+			changes = append(changes, Change{c.ObjectChange, source})
+		}
+	}
+	return changes, rec.limit > 0 && (version >= rec.since || rec.whole)
 }
 
 // trimLocked keeps the last limit changes.
@@ -119,14 +160,18 @@ type Write struct {
 	blind             bool   // it names no resourceVersion
 	known             uint64 // the last version of the object that the client had seen, or 0
 	status            int    // 0 if the client got no answer
+	source            any    // of Start
+	resource          string
+	made              *change // the last change that it made of an object of its resource, or nil
 }
 
 // writeKey is the context key of the Write that a request is.
 type writeKey struct{}
 
-// Start records a write before the API gets it, and returns it with the context for it. The Write is nil for a read.
-func (rec *Recorder) Start(ctx context.Context, r *Request) (*Write, context.Context) {
-	w := &Write{rec: rec, verb: r.Verb, client: r.Client, userAgent: r.UserAgent}
+// Start records a write before the API gets it, and returns it with the context for it. The Write is nil for a read. Since returns
+// source with the changes of the write.
+func (rec *Recorder) Start(ctx context.Context, r *Request, source any) (*Write, context.Context) {
+	w := &Write{rec: rec, verb: r.Verb, client: r.Client, userAgent: r.UserAgent, source: source, resource: r.Resource}
 	switch r.Verb {
 	case "get", "list", "watch":
 		return nil, ctx

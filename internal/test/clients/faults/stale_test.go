@@ -177,6 +177,47 @@ func TestStreamingControllerDoesNotGoBackInTime(t *testing.T) {
 	})
 }
 
+// The replica is a server without WatchList: informers that start with a stream list instead, and see the past.
+func TestStreamingControllerGoesBackInTimeWithoutWatchList(t *testing.T) {
+	for name, o := range map[string]apitest.StaleOptions{
+		"every object": {NoWatchList: true},
+		"one object":   {NoWatchList: true, Namespace: testapi.Namespace, Name: "a"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inPhase(t, func(t *testing.T, api *apitest.API, leases coordinationclient.LeaseInterface) {
+				featurestesting.SetFeatureDuringTest(t, features.WatchListClient, true)
+				f := api.Fault(apitest.Stale(o), apitest.Match{Client: "controller"})
+				setPhase(t, leases, "old")
+				c := startController(t, api)
+				assert.True(t, c.synced())
+				assert.Equal(t, []string{"added new"}, c.saw())
+				f.Remove()
+				assert.Equal(t, []string{"updated old"}, c.saw())
+			})
+		})
+	}
+}
+
+// Unobserved states of one object: the informer sees the last one, of another incarnation.
+func TestControllerMissesHiddenEvents(t *testing.T) {
+	for _, watchList := range []bool{false, true} {
+		inPhase(t, func(t *testing.T, api *apitest.API, leases coordinationclient.LeaseInterface) {
+			featurestesting.SetFeatureDuringTest(t, features.WatchListClient, watchList)
+			c := startController(t, api)
+			assert.Equal(t, []string{"added new"}, c.saw())
+			before := c.cached(t).UID
+			f := api.Fault(apitest.HideEvents(testapi.Namespace, "a"), apitest.Match{Client: "controller"})
+			setPhase(t, leases, "over")
+			recreate(t, leases, "alive")
+			time.Sleep(10 * time.Minute) // watches end meanwhile, and start again
+			assert.Empty(t, c.saw())
+			f.Remove()
+			assert.Equal(t, []string{"updated alive"}, c.saw())
+			assert.NotEqual(t, before, c.cached(t).UID)
+		})
+	}
+}
+
 // An informer that goes on knows what it has seen, and so do its requests.
 func TestRunningControllerDoesNotGoBackInTime(t *testing.T) {
 	inPhase(t, func(t *testing.T, api *apitest.API, leases coordinationclient.LeaseInterface) {
