@@ -95,7 +95,12 @@ func run(ctx context.Context, out io.Writer, c config) error {
 	if err != nil {
 		return err
 	}
-	opts, err := more.API(front.API())
+	ln, err := front.Listen()
+	if err != nil {
+		return err
+	}
+	defer ln.Close() // if Serve is not called
+	opts, err := more.API(ln.API())
 	if err != nil {
 		return err
 	}
@@ -104,22 +109,17 @@ func run(ctx context.Context, out io.Writer, c config) error {
 		return err
 	}
 	defer served.close()
-	ln, err := front.Listen()
-	if err != nil {
-		return err
-	}
 	ln.Greet(out)
 	if c.debug {
 		fmt.Fprintf(out, "  %s   # the operations for tests\n", ln.Curl("/debug/"))
-		fmt.Fprintln(out, "  "+debugHint(c, ln.URL))
+		fmt.Fprintln(out, "  "+debugHint(c, ln.URL()))
 	}
 	dumping, stopped := context.WithCancel(ctx)
 	var dumps sync.WaitGroup
 	if state != nil {
 		dumps.Go(func() { state.dumpOften(dumping, c.dumpNow, c.dumpEvery, served) })
 	}
-	source := serve.Source{API: served.api, Store: served.store}
-	err = ln.Serve(ctx, front.Metrics(source, served), served.close)
+	err = ln.Serve(ctx, ln.Metrics(served.api, nil, served), served.close)
 	stopped()
 	dumps.Wait()
 	return errors.Join(err, state.dump(served))
