@@ -152,14 +152,14 @@ func newClock(c config) (clock.Clock, error) {
 	return clock.NewManual(start), nil
 }
 
-// served is an API, or the worlds of -debug.
+// served is an API, or the server with forks of -debug.
 type served struct {
 	http.Handler
 	// close ends all requests. The store can still be read. Closing it again does
 	// nothing.
 	close func()
 	store func() *store.Store
-	api   func() *httpapi.API // nil after the end of a world
+	api   func() *httpapi.API // nil after its end
 	kinds func() []kind.Kind
 }
 
@@ -182,11 +182,11 @@ func newServed(c config, opts httpapi.Options, fixtures ...fixture.Source) (serv
 		return served{}, err
 	}
 	if c.debug {
-		ws, err := debug.New(st, of, apitest.Options{API: opts}, c.Elect)
+		srv, err := debug.New(st, of, apitest.Options{API: opts}, c.Elect)
 		if err != nil {
 			return served{}, err
 		}
-		return served{ws, ws.Close, ws.Store, ws.API, ws.Kinds}, nil
+		return served{srv, srv.Close, srv.Store, srv.API, srv.Kinds}, nil
 	}
 	if c.Elect {
 		opts.Parts = append(opts.Parts, httpapi.Elect(candidate.CoordinatorOptions{}))
