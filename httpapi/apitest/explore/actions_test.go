@@ -107,6 +107,21 @@ func TestCrashTwice(t *testing.T) {
 	}, lines[:11])
 }
 
+// A process that has crashed sends nothing any more, even if it does not look at its context.
+func TestACrashIsTheEndOfAProcess(t *testing.T) {
+	s := Scenario{Controllers: []Controller{{Run: func(ctx context.Context, c Conn) error {
+		for _, name := range []string{"x", "y"} {
+			ask(context.WithoutCancel(ctx), c, http.MethodPost, endpoints, leaseNamed(name))
+			time.Sleep(2 * time.Second)
+		}
+		return idle(ctx, c)
+	}}}}
+	lines, found := lived(t, s, "crash-after create endpoints default/x #1")
+	assert.Empty(t, found)
+	assert.Equal(t, []string{"0s controller: starts", "0s controller: create endpoints default/x no answer", "0s controller: crash-after create endpoints default/x #1",
+		"0s controller: crashes", "9s controller.2: starts", "9s controller.2: create endpoints default/x 409", "11s controller.2: create endpoints default/y 201"}, lines[:7])
+}
+
 // A restart that reads an old state finds neither the Lease of the step nor the label, and what it does then is a finding.
 func TestStaleRestart(t *testing.T) {
 	s := Scenario{
