@@ -214,6 +214,7 @@ func TestTakeover(t *testing.T) {
 	assert.Empty(t, found)
 	assert.Contains(t, lines, "1m0s controller-a: create endpoints default/a 409", "it arrives late")
 	assert.Contains(t, lines, "1m30s controller-b: create endpoints default/a 201")
+	assert.Contains(t, lines, "1m45s controller-a: 45s after it was sent, the answer to POST /api/v1/namespaces/default/endpoints is 409")
 }
 
 // A random plan disturbs requests until the last step is done, and is judged then.
