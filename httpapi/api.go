@@ -125,7 +125,8 @@ type API struct {
 	crossOrigin  *http.CrossOriginProtection
 	timeout      time.Duration // 0: none
 	limits       limits
-	watched      sync.Map // of *watchCount by WatchStats without counts
+	watched      sync.Map                // of *watchCount by watched
+	metrics      atomic.Pointer[metrics] // nil until Metrics is called
 	backlog      backlog
 	checks       []HealthCheck
 

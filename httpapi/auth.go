@@ -24,6 +24,8 @@ type Authenticator func(r *http.Request) (User, bool)
 // BearerTokens returns an Authenticator for the header "Authorization: Bearer TOKEN". Text after a
 // second space is ignored (upstream: apiserver, authentication/request/bearertoken). Tokens are
 // compared in constant time. The map is copied.
+//
+// By plain HTTP, kubectl, and client-go with a kubeconfig, send no token: serve HTTPS, for example by package serve.
 func BearerTokens(tokens map[string]User) Authenticator {
 	type entry struct {
 		sum  [sha256.Size]byte

@@ -133,12 +133,20 @@ func (c *call) setHeader(name, value string) { c.Header()[name] = []string{value
 // end is called when the request has been answered.
 func (c *call) end() {
 	c.endTime()
-	if c.api.log != nil {
-		c.api.log(LogEntry{
-			Method: c.req.Method, Path: c.req.URL.Path, Query: c.req.URL.RawQuery, UserAgent: c.req.UserAgent(),
-			ContentType: c.header("Content-Type"),
-			Code:        int(c.code), Bytes: c.size, Duration: time.Since(c.began), Attributes: c.attributes(),
-		})
+	log, counted := c.api.log, c.api.metrics.Load()
+	if log == nil && counted == nil {
+		return
+	}
+	e := LogEntry{
+		Method: c.req.Method, Path: c.req.URL.Path, Query: c.req.URL.RawQuery, UserAgent: c.req.UserAgent(),
+		ContentType: c.header("Content-Type"),
+		Code:        int(c.code), Bytes: c.size, Duration: time.Since(c.began), Attributes: c.attributes(),
+	}
+	if counted != nil {
+		counted.count(c.served, &e)
+	}
+	if log != nil {
+		log(e)
 	}
 }
 

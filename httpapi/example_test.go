@@ -1,6 +1,7 @@
 package httpapi_test
 
 import (
+	"bufio"
 	"context"
 	"encoding/json"
 	"errors"
@@ -14,6 +15,7 @@ import (
 	"strconv"
 	"strings"
 	"testing/fstest"
+	"time"
 
 	"github.com/kubecoord/kubecoord/httpapi"
 	"github.com/kubecoord/kubecoord/lease"
@@ -54,6 +56,38 @@ func ExampleNew() {
 	// Output:
 	// 201 Created
 	// me
+}
+
+// A server of one's own has no WriteTimeout, which would end watches, and the API sees its connections. Package serve has such a server.
+func ExampleConnContext() {
+	st := store.New(store.Options{})
+	defer st.Close()
+	api := httpapi.New(st, httpapi.Options{})
+	defer api.Close()
+	mux := http.NewServeMux()
+	mux.Handle("/", api)
+	mux.Handle("/metrics", api.Guard(httpapi.Metrics(api)))
+	server := httptest.NewUnstartedServer(mux)
+	server.Config.ConnContext, server.Config.ReadHeaderTimeout = httpapi.ConnContext, 32*time.Second
+	server.Start()
+	defer server.Close()
+
+	for _, path := range []string{"/apis/coordination.k8s.io/v1/leases", "/metrics"} {
+		resp, err := http.Get(server.URL + path)
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		defer resp.Body.Close()
+		lines := bufio.NewScanner(resp.Body)
+		for lines.Scan() {
+			if name, count, _ := strings.Cut(lines.Text(), "{"); name == "apiserver_request_total" {
+				fmt.Println(count)
+			}
+		}
+	}
+	// Output:
+	// verb="LIST",dry_run="",group="coordination.k8s.io",version="v1",resource="leases",subresource="",scope="cluster",component="apiserver",code="200"} 1
 }
 
 // A client in the same process needs no socket.

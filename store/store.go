@@ -106,9 +106,6 @@ func (st *Store) Advance(version uint64) error { return st.r.Restore(nil, versio
 // another has replaced.
 func (st *Store) Len(kind kind.Kind) int { return st.r.Len(kinds.Of(kind)) }
 
-// Size returns the bytes of all objects, as Options.Quota counts them. It is 0 for a store on a Backend.
-func (st *Store) Size() int64 { return st.r.Size() }
-
 // Change is one change in the history of a store.
 type Change struct {
 	Type watch.EventType

@@ -73,7 +73,7 @@ func (c *config) keepCertificate() error {
 	c.TLSCert, c.TLSKey = filepath.Join(c.dataDir, "tls.crt"), filepath.Join(c.dataDir, "tls.key")
 	_, err := os.Stat(c.TLSCert)
 	if errors.Is(err, os.ErrNotExist) {
-		err = serve.WriteSelfSigned(c.TLSCert, c.TLSKey, c.Address, 10)
+		err = serve.WriteSelfSigned(c.TLSCert, c.TLSKey, c.Address, 10*365*24*time.Hour)
 	}
 	if err != nil {
 		return fmt.Errorf("-tls: %w", err)

@@ -22,8 +22,9 @@ import (
 
 // engine is the etcd of this server.
 type engine struct {
-	client *clientv3.Client
-	member *member.Member // nil if etcd runs elsewhere
+	client  *clientv3.Client
+	member  *member.Member // nil if etcd runs elsewhere
+	metrics *etcdMetrics
 }
 
 // openEngine starts the member, or connects to an etcd elsewhere. It calls waiting with the
@@ -34,7 +35,7 @@ func (c *config) openEngine(ctx context.Context, waiting func(string)) (*engine,
 		if err != nil {
 			return nil, err
 		}
-		return &engine{m.Client(), m}, nil
+		return &engine{m.Client(), m, newEtcdMetrics()}, nil
 	}
 	secure, err := c.clientTLS()
 	if err != nil {
@@ -44,7 +45,7 @@ func (c *config) openEngine(ctx context.Context, waiting func(string)) (*engine,
 	if err != nil {
 		return nil, err
 	}
-	return &engine{client, nil}, nil
+	return &engine{client, nil, newEtcdMetrics()}, nil
 }
 
 func (e *engine) close() {

@@ -31,6 +31,7 @@ import (
 	"log/slog"
 	"os"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/kubecoord/kubecoord/candidate"
@@ -39,6 +40,7 @@ import (
 	"github.com/kubecoord/kubecoord/httpapi"
 	"github.com/kubecoord/kubecoord/store"
 	"github.com/kubecoord/kubecoord/store/etcd"
+	"github.com/kubecoord/kubecoord/store/kind"
 )
 
 // config is the command line.
@@ -104,7 +106,7 @@ func run(ctx context.Context, out io.Writer, c config) error {
 		return err
 	}
 	log := slog.New(slog.NewTextHandler(os.Stderr, nil))
-	s := newStarting(log, ln.URL, front.API())
+	s := newStarting(log, ln.URL(), ln.API())
 	serving, stop := context.WithCancel(ctx)
 	defer stop()
 	served := make(chan error, 1)
@@ -112,7 +114,7 @@ func run(ctx context.Context, out io.Writer, c config) error {
 		defer stop()
 		served <- ln.Serve(serving, s, s.close)
 	}()
-	err = c.serve(serving, log, front, s, func() { ln.Greet(out) })
+	err = c.serve(serving, log, ln, s, func() { ln.Greet(out) })
 	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
 		err = nil // stopped while it waited
 	}
@@ -122,14 +124,20 @@ func run(ctx context.Context, out io.Writer, c config) error {
 
 // serve opens the store, serves its API by s, calls ready, and returns when the context has
 // ended or the member has failed.
-func (c *config) serve(ctx context.Context, log *slog.Logger, front *serve.Front, s *starting, ready func()) error {
+func (c *config) serve(ctx context.Context, log *slog.Logger, ln *serve.Listener, s *starting, ready func()) error {
 	e, err := c.openEngine(ctx, s.waiting)
 	if err != nil {
 		return err
 	}
 	defer e.close()
-	e.count(front, c.prefix)
-	opts, err := c.kinds.Fixed(front.API())
+	var counted atomic.Pointer[httpapi.API]
+	e.count(func() []kind.Kind {
+		if api := counted.Load(); api != nil {
+			return api.Kinds()
+		}
+		return nil
+	}, c.prefix)
+	opts, err := c.kinds.Fixed(ln.API())
 	if err != nil {
 		return err
 	}
@@ -148,7 +156,8 @@ func (c *config) serve(ctx context.Context, log *slog.Logger, front *serve.Front
 	}
 	api := httpapi.New(st, opts)
 	defer api.Close()
-	s.serve(front.Metrics(e.metricsOf(api, st), api), func() { api.Close(); st.Close() })
+	counted.Store(api)
+	s.serve(ln.Metrics(func() *httpapi.API { return api }, e.writeMetrics, api), func() { api.Close(); st.Close() })
 	ready()
 	return e.wait(ctx)
 }

@@ -2,43 +2,85 @@ package main
 
 import (
 	"context"
+	"io"
 	"strings"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/common/expfmt"
 	"go.etcd.io/etcd/api/v3/etcdserverpb"
 	clientv3 "go.etcd.io/etcd/client/v3"
 
-	"github.com/kubecoord/kubecoord/examples/internal/serve"
-	"github.com/kubecoord/kubecoord/httpapi"
-	"github.com/kubecoord/kubecoord/store"
+	"github.com/kubecoord/kubecoord/store/kind"
 )
 
-// metricsOf returns the source of the metrics of the server.
-func (e *engine) metricsOf(api *httpapi.API, st *store.Store) serve.Source {
-	return serve.Source{
-		API:   func() *httpapi.API { return api },
-		Store: func() *store.Store { return st },
-		Size: func(ctx context.Context) (int64, error) {
-			ctx, cancel := context.WithTimeout(ctx, checkTimeout)
-			defer cancel()
-			endpoint := "" // of the member in this process
-			if all := e.client.Endpoints(); len(all) > 0 {
-				endpoint = all[0]
-			}
-			s, err := e.client.Status(ctx, endpoint)
-			if err != nil {
-				return 0, err
-			}
-			return s.DbSize, nil
-		},
+// etcdMetrics are the numbers of a real API server that have to do with etcd (upstream: apiserver, storage/etcd3/metrics).
+type etcdMetrics struct {
+	registry         *prometheus.Registry
+	durations        *prometheus.HistogramVec
+	requests, errors *prometheus.CounterVec
+	size             *prometheus.GaugeVec
+}
+
+func newEtcdMetrics() *etcdMetrics {
+	labels := []string{"operation", "group", "resource"}
+	m := &etcdMetrics{
+		registry: prometheus.NewRegistry(),
+		durations: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Name: "etcd_request_duration_seconds", Help: "Etcd request latency in seconds for each operation and object type.",
+			Buckets: []float64{0.005, 0.025, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1, 1.25, 1.5, 2, 3, 4, 5, 6, 8, 10, 15, 20, 30, 45, 60},
+		}, labels),
+		requests: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "etcd_requests_total", Help: "Etcd request counts for each operation and object type."}, labels),
+		errors:   prometheus.NewCounterVec(prometheus.CounterOpts{Name: "etcd_request_errors_total", Help: "Etcd failed request counts for each operation and object type."}, labels),
+		size:     prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "apiserver_storage_size_bytes", Help: "Size of the storage database file physically allocated in bytes."}, []string{"storage_cluster_id"}),
+	}
+	m.registry.MustRegister(m.durations, m.requests, m.errors, m.size)
+	return m
+}
+
+// observe counts a request to etcd for a key without the prefix of all keys.
+func (m *etcdMetrics) observe(kinds []kind.Kind, operation, key string, took time.Duration, err error) {
+	group, resource := "", ""
+	for _, kind := range kinds {
+		if info := kind.Info(); strings.HasPrefix(key, info.StoragePrefix+"/") {
+			group, resource = info.Group, info.Plural
+		}
+	}
+	m.durations.WithLabelValues(operation, group, resource).Observe(took.Seconds())
+	m.requests.WithLabelValues(operation, group, resource).Inc()
+	if err != nil {
+		m.errors.WithLabelValues(operation, group, resource).Inc()
 	}
 }
 
-// count counts the requests to etcd from now on.
-func (e *engine) count(front *serve.Front, prefix string) {
+// write writes the numbers in the text form of Prometheus.
+func (m *etcdMetrics) write(w io.Writer) {
+	families, _ := m.registry.Gather() // these metrics agree
+	for _, f := range families {
+		expfmt.MetricFamilyToText(w, f) // fails only if the client has gone
+	}
+}
+
+// writeMetrics writes the numbers of etcd.
+func (e *engine) writeMetrics(ctx context.Context, w io.Writer) {
+	ctx, cancel := context.WithTimeout(ctx, checkTimeout)
+	defer cancel()
+	endpoint := "" // of the member in this process
+	if all := e.client.Endpoints(); len(all) > 0 {
+		endpoint = all[0]
+	}
+	e.metrics.size.Reset()
+	if s, err := e.client.Status(ctx, endpoint); err == nil {
+		e.metrics.size.WithLabelValues("etcd-0").Set(float64(s.DbSize))
+	}
+	e.metrics.write(w)
+}
+
+// count counts the requests to etcd from now on. kinds returns the kinds that are served.
+func (e *engine) count(kinds func() []kind.Kind, prefix string) {
 	begin := "/" + strings.Trim(prefix, "/") + "/"
 	e.client.KV = countedKV{e.client.KV, func(operation string, key string, took time.Duration, err error) {
-		front.Etcd(operation, strings.TrimPrefix(key, begin), took, err)
+		e.metrics.observe(kinds(), operation, strings.TrimPrefix(key, begin), took, err)
 	}}
 }
 

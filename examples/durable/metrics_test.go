@@ -33,12 +33,12 @@ func TestMetricsCanBeReadByPrometheus(t *testing.T) {
 	operations := map[string]float64{}
 	for _, m := range families["etcd_requests_total"].Metric {
 		key := ""
-		for _, l := range m.Label {
+		for _, l := range m.Label { // group, operation, resource
 			key += l.GetValue() + " "
 		}
 		operations[key] += m.GetCounter().GetValue()
 	}
 	for _, operation := range []string{"create", "update", "delete"} {
-		assert.Equal(t, 1.0, operations[operation+" coordination.k8s.io leases "], "%s: %v", operation, operations)
+		assert.Equal(t, 1.0, operations["coordination.k8s.io "+operation+" leases "], "%s: %v", operation, operations)
 	}
 }

@@ -1,8 +1,8 @@
 // A kubecoord server for tests, with its functions below /debug/ (flag -debug).
 //
 //     const server = await startServer();
-//     const world = await server.fork(); // a separate world, for example for each test
-//     const fault = await world.fault({ verb: 'update', resource: 'leases', first: 2, answer: { code: 409 } });
+//     const fork = await server.fork(); // a copy of the server, for example for each test
+//     const fault = await fork.fault({ verb: 'update', resource: 'leases', first: 2, answer: { code: 409 } });
 //     ...
 //     assert.equal(await fault.hits(), 2);
 //     await server.stop();
@@ -16,8 +16,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 
-/** A world: an API at url, with its faults, forks, fixtures and history. */
-export class World {
+/** A server or a fork of one: an API at url, with its faults, forks, fixtures and history. */
+export class Fork {
   constructor(url) {
     this.url = url;
   }
@@ -42,12 +42,12 @@ export class World {
     return new Fault(this, (await this.ask('POST', 'faults', fault)).id);
   }
 
-  /** Returns a world of its own with the same state; { name } names it. */
+  /** Returns a fork: a server of its own with the same state; { name } names it. */
   async fork(options = {}) {
-    return new World((await this.ask('POST', 'worlds', options)).url);
+    return new Fork((await this.ask('POST', 'forks', options)).url);
   }
 
-  /** Restores the state at the start, or with { to } the state of another world. */
+  /** Restores the state at the start, or with { to } the state of a fork. */
   async reset(options = {}) {
     await this.ask('POST', 'reset', options);
   }
@@ -86,19 +86,19 @@ export class World {
 
 /** An active fault. */
 class Fault {
-  constructor(world, id) {
-    this.world = world;
+  constructor(server, id) {
+    this.server = server;
     this.path = `faults/${id}`;
   }
 
   /** Returns the number of requests that the fault has changed. */
   async hits() {
-    return (await this.world.ask('GET', this.path)).hits;
+    return (await this.server.ask('GET', this.path)).hits;
   }
 
   /** Removes the fault. */
   async remove() {
-    await this.world.ask('DELETE', this.path);
+    await this.server.ask('DELETE', this.path);
   }
 }
 
@@ -120,7 +120,7 @@ export async function startServer(...flags) {
     throw new Error(`the server ended with ${code}`);
   });
   const [first] = await Promise.race([once(createInterface(child.stdout), 'line'), ended]);
-  const server = new World(first.replace('serving on ', ''));
+  const server = new Fork(first.replace('serving on ', ''));
   server.kubeconfig = kubeconfig;
   server.stop = async () => {
     child.kill();

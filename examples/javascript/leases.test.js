@@ -22,7 +22,7 @@ spec:
 const leader = { name: 'leader', namespace: 'default' };
 const path = '/apis/coordination.k8s.io/v1/namespaces/default/leases';
 
-let server, world, kubeconfig, leases;
+let server, fork, kubeconfig, leases;
 
 before(async () => {
   server = await startServer();
@@ -31,15 +31,15 @@ before(async () => {
 after(() => server.stop());
 
 beforeEach(async () => {
-  world = await server.fork();
-  await world.load(fixture);
+  fork = await server.fork();
+  await fork.load(fixture);
   kubeconfig = new KubeConfig();
-  kubeconfig.loadFromClusterAndUser({ name: 'test', server: world.url, skipTLSVerify: true }, { name: 'test' });
+  kubeconfig.loadFromClusterAndUser({ name: 'test', server: fork.url, skipTLSVerify: true }, { name: 'test' });
   leases = kubeconfig.makeApiClient(CoordinationV1Api);
 });
 
 afterEach(async () => {
-  assert.deepEqual(await world.verdict(), []);
+  assert.deepEqual(await fork.verdict(), []);
 });
 
 /** Takes the lease as its holder would: again from the start where somebody else was faster. */
@@ -82,18 +82,18 @@ test('leases are created, read and watched', async () => {
   const resourceVersion = String(Number(created.metadata.resourceVersion) - 1);
   const { events } = await watchLeases({ resourceVersion }, 2, (n) => n === 1 && take('you'));
   assert.deepEqual(events, ['ADDED new', 'MODIFIED leader']);
-  assert.match(await world.dump(), /holderIdentity: you/);
-  const types = (await world.history()).map((change) => change.type);
+  assert.match(await fork.dump(), /holderIdentity: you/);
+  const types = (await fork.history()).map((change) => change.type);
   assert.deepEqual(types.slice(-2), ['ADDED', 'MODIFIED']);
 });
 
 test("conflicts are the caller's to try again", async () => {
-  const fault = await world.fault({ verb: 'update', resource: 'leases', first: 2, answer: { code: 409 } });
+  const fault = await fork.fault({ verb: 'update', resource: 'leases', first: 2, answer: { code: 409 } });
   const taken = await take('you');
   assert.equal(taken.spec.holderIdentity, 'you');
   assert.equal(taken.spec.leaseTransitions, 1);
   assert.equal(await fault.hits(), 2);
-  assert.deepEqual(await world.requests(), [
+  assert.deepEqual(await fork.requests(), [
     'get leases default/leader 200', 'update leases default/leader 409',
     'get leases default/leader 200', 'update leases default/leader 409',
     'get leases default/leader 200', 'update leases default/leader 200',
@@ -103,7 +103,7 @@ test("conflicts are the caller's to try again", async () => {
 for (const { code, reason } of [{ code: 429, reason: 'TooManyRequests' }, { code: 500, reason: 'InternalError' }]) {
   test(`an answer of ${code} is not tried again`, async () => {
     const details = { retryAfterSeconds: 1 };
-    const fault = await world.fault({ verb: 'get', first: 1, answer: { code, details } });
+    const fault = await fork.fault({ verb: 'get', first: 1, answer: { code, details } });
     await assert.rejects(leases.readNamespacedLease(leader), (err) => {
       assert.ok(err instanceof ApiException);
       assert.equal(err.code, code);
@@ -117,14 +117,14 @@ for (const { code, reason } of [{ code: 429, reason: 'TooManyRequests' }, { code
 }
 
 test('a write whose answer is lost was made', async () => {
-  const fault = await world.fault({ verb: 'update', first: 1, cut: 'after' });
+  const fault = await fork.fault({ verb: 'update', first: 1, cut: 'after' });
   await assert.rejects(take('you'), { code: 'ECONNRESET' });
   assert.equal(await fault.hits(), 1);
   assert.equal((await leases.readNamespacedLease(leader)).spec.holderIdentity, 'you');
 });
 
 test('a watch that is torn in the middle of an event ends without it', async () => {
-  const fault = await world.fault({ verb: 'watch', first: 1, tear: { after: 1, midFrame: true } });
+  const fault = await fork.fault({ verb: 'watch', first: 1, tear: { after: 1, midFrame: true } });
   const { events, err } = await watchLeases({}, 2, (n) => n === 1 && take('you'));
   assert.deepEqual(events, ['ADDED leader']);
   assert.ok(err, 'and tells so');
@@ -133,34 +133,34 @@ test('a watch that is torn in the middle of an event ends without it', async () 
 
 test('a watch from before the history is told that it expired', async () => {
   await take('you');
-  await world.ask('DELETE', 'history');
+  await fork.ask('DELETE', 'history');
   const { events } = await watchLeases({ resourceVersion: '1' }, 1);
   assert.deepEqual(events, ['ERROR 410']);
 });
 
-test('worlds see nothing of each other', async () => {
-  const fork = await world.fork();
+test('forks see nothing of each other', async () => {
+  const other = await fork.fork();
   const there = new KubeConfig();
-  there.loadFromClusterAndUser({ name: 'fork', server: fork.url, skipTLSVerify: true }, { name: 'fork' });
+  there.loadFromClusterAndUser({ name: 'other', server: other.url, skipTLSVerify: true }, { name: 'other' });
   const theirs = there.makeApiClient(CoordinationV1Api);
   await theirs.deleteNamespacedLease(leader);
   assert.deepEqual((await theirs.listNamespacedLease({ namespace: 'default' })).items, []);
   assert.equal((await leases.readNamespacedLease(leader)).spec.holderIdentity, 'me');
-  await fork.reset();
+  await other.reset();
   assert.equal((await theirs.readNamespacedLease(leader)).spec.holderIdentity, 'me');
 });
 
 test('two holders at once are found', async () => {
-  const fork = await world.fork();
+  const other = await fork.fork();
   const there = new KubeConfig();
-  there.loadFromClusterAndUser({ name: 'fork', server: fork.url, skipTLSVerify: true }, { name: 'fork' });
+  there.loadFromClusterAndUser({ name: 'other', server: other.url, skipTLSVerify: true }, { name: 'other' });
   const theirs = there.makeApiClient(CoordinationV1Api);
   for (const holderIdentity of ['first', 'second']) { // which does not wait for the first one's time to be up
     const body = await theirs.readNamespacedLease(leader);
     Object.assign(body.spec, { holderIdentity, leaseDurationSeconds: 3600, renewTime: new V1MicroTime() });
     await theirs.replaceNamespacedLease({ ...leader, body });
   }
-  assert.match((await fork.verdict())[0], /two held the Lease default\/leader at once/);
+  assert.match((await other.verdict())[0], /two held the Lease default\/leader at once/);
 });
 
 test('time passes at once', async () => {
@@ -189,8 +189,8 @@ test('a kubeconfig is all that a client needs', async () => {
 });
 
 test('nonsense is refused with what was expected', async () => {
-  await assert.rejects(world.fault({ verb: 'peek', hang: true }), {
+  await assert.rejects(fork.fault({ verb: 'peek', hang: true }), {
     message: /^body: fault: verb: got "peek", want one of get, list, watch/,
   });
-  await assert.rejects(world.load(fixture), { message: /^body, document 1 .*already exists/ });
+  await assert.rejects(fork.load(fixture), { message: /^body, document 1 .*already exists/ });
 });

@@ -1,9 +1,9 @@
 """A kubecoord server for tests, with its functions below /debug/ (flag -debug).
 
     with Server() as server:
-        world = server.fork()  # a separate world, for example for each test
-        leases = client.CoordinationV1Api(client.ApiClient(client.Configuration(host=world.url)))
-        fault = world.fault(verb="update", resource="leases", first=2, answer={"code": 409})
+        fork = server.fork()  # a copy of the server, for example for each test
+        leases = client.CoordinationV1Api(client.ApiClient(client.Configuration(host=fork.url)))
+        fault = fork.fault(verb="update", resource="leases", first=2, answer={"code": 409})
         ...
         assert fault.hits == 2
 
@@ -19,8 +19,8 @@ import urllib.error
 import urllib.request
 
 
-class World:
-    """A world: an API at url, with its faults, forks, fixtures and history."""
+class Fork:
+    """A server or a fork of one: an API at url, with its faults, forks, fixtures and history."""
 
     def __init__(self, url):
         self.url = url
@@ -47,11 +47,11 @@ class World:
         return Fault(self, self.ask("POST", "faults", fault)["id"])
 
     def fork(self, **name):
-        """Returns a new world with the same state."""
-        return World(self.ask("POST", "worlds", name)["url"])
+        """Returns a fork: a server of its own with the same state."""
+        return Fork(self.ask("POST", "forks", name)["url"])
 
     def reset(self, **to):
-        """Restores the state at the start, or with to="NAME" the state of another world."""
+        """Restores the state at the start, or with to="NAME" the state of a fork."""
         self.ask("POST", "reset", to)
 
     def load(self, fixture):
@@ -83,20 +83,20 @@ class World:
 class Fault:
     """An active fault."""
 
-    def __init__(self, world, number):
-        self.world, self.path = world, "faults/%d" % number
+    def __init__(self, server, number):
+        self.server, self.path = server, "faults/%d" % number
 
     @property
     def hits(self):
         """The number of requests that the fault has changed."""
-        return self.world.ask("GET", self.path)["hits"]
+        return self.server.ask("GET", self.path)["hits"]
 
     def remove(self):
         """Removes the fault."""
-        self.world.ask("DELETE", self.path)
+        self.server.ask("DELETE", self.path)
 
 
-class Server(World):
+class Server(Fork):
     """A server in a new process: the program in KUBECOORD_SERVER, or one that is built.
 
     The arguments are further flags, such as "-clock", "2026-01-01T00:00:00Z".

@@ -30,14 +30,14 @@ def setUpModule():
 
 class LeasesTest(unittest.TestCase):
     def setUp(self):
-        world = server.fork()
-        leases = client.CoordinationV1Api(client.ApiClient(client.Configuration(host=world.url)))
+        fork = server.fork()
+        leases = client.CoordinationV1Api(client.ApiClient(client.Configuration(host=fork.url)))
         self.addCleanup(leases.api_client.rest_client.pool_manager.clear)
-        self.world, self.leases = world, leases
-        world.load(FIXTURE)
+        self.fork, self.leases = fork, leases
+        fork.load(FIXTURE)
 
     def tearDown(self):
-        self.assertEqual(self.world.verdict(), [])
+        self.assertEqual(self.fork.verdict(), [])
 
     def take(self, holder):
         """Takes the lease as its holder would: again from the start where somebody else was faster."""
@@ -63,23 +63,23 @@ class LeasesTest(unittest.TestCase):
             if len(events) == 2:
                 w.stop()
         self.assertEqual(events, [("ADDED", "new"), ("MODIFIED", "leader")])
-        self.assertIn("holderIdentity: you", self.world.dump())
-        self.assertEqual([change["type"] for change in self.world.history()][-2:], ["ADDED", "MODIFIED"])
+        self.assertIn("holderIdentity: you", self.fork.dump())
+        self.assertEqual([change["type"] for change in self.fork.history()][-2:], ["ADDED", "MODIFIED"])
 
     def test_conflicts_are_the_callers_to_try_again(self):
-        fault = self.world.fault(verb="update", resource="leases", first=2, answer={"code": 409})
+        fault = self.fork.fault(verb="update", resource="leases", first=2, answer={"code": 409})
         taken = self.take("you")
         self.assertEqual(taken.spec.holder_identity, "you")
         self.assertEqual(taken.spec.lease_transitions, 1)
         self.assertEqual(fault.hits, 2)
-        self.assertEqual(self.world.requests(), [
+        self.assertEqual(self.fork.requests(), [
             "get leases default/leader 200", "update leases default/leader 409",
             "get leases default/leader 200", "update leases default/leader 409",
             "get leases default/leader 200", "update leases default/leader 200",
         ])
 
     def test_errors_of_the_server_are_not_tried_again(self):
-        fault = self.world.fault(verb="get", answer={"code": 500, "message": "out of order"})
+        fault = self.fork.fault(verb="get", answer={"code": 500, "message": "out of order"})
         with self.assertRaises(ApiException) as raised:
             self.leases.read_namespaced_lease("leader", "default")
         self.assertEqual(raised.exception.status, 500)
@@ -88,16 +88,16 @@ class LeasesTest(unittest.TestCase):
 
     def test_too_many_requests_are_tried_again_but_for_creates(self):
         answer = {"code": 429, "details": {"retryAfterSeconds": 1}}
-        fault = self.world.fault(verb="get", first=1, answer=answer)
+        fault = self.fork.fault(verb="get", first=1, answer=answer)
         self.assertEqual(self.leases.read_namespaced_lease("leader", "default").spec.holder_identity, "me")
         self.assertEqual(fault.hits, 1, "urllib3 waited as it was told")
-        self.world.fault(verb="create", answer=answer)
+        self.fork.fault(verb="create", answer=answer)
         with self.assertRaises(ApiException) as raised:
             self.leases.create_namespaced_lease("default", client.V1Lease(metadata=client.V1ObjectMeta(name="new")))
         self.assertEqual(raised.exception.headers["Retry-After"], "1")
 
     def test_write_whose_answer_is_lost_conflicts_with_itself(self):
-        fault = self.world.fault(verb="update", first=1, cut="after")
+        fault = self.fork.fault(verb="update", first=1, cut="after")
         lease = self.leases.read_namespaced_lease("leader", "default")
         lease.spec.holder_identity = "you"
         with self.assertRaises(ApiException) as raised:
@@ -107,7 +107,7 @@ class LeasesTest(unittest.TestCase):
         self.assertEqual(self.leases.read_namespaced_lease("leader", "default").spec.holder_identity, "you")
 
     def test_watch_goes_on_where_it_was_torn(self):
-        fault = self.world.fault(verb="watch", first=1, tear={"after": 1})
+        fault = self.fork.fault(verb="watch", first=1, tear={"after": 1})
         types, w = [], watch.Watch()
         for event in w.stream(self.leases.list_namespaced_lease, "default"):
             types.append(event["type"])
@@ -118,25 +118,25 @@ class LeasesTest(unittest.TestCase):
         self.assertEqual(types, ["ADDED", "MODIFIED"])
         self.assertEqual(fault.hits, 1)
 
-    def test_worlds_see_nothing_of_each_other(self):
-        fork = self.world.fork()
-        there = client.CoordinationV1Api(client.ApiClient(client.Configuration(host=fork.url)))
+    def test_forks_see_nothing_of_each_other(self):
+        other = self.fork.fork()
+        there = client.CoordinationV1Api(client.ApiClient(client.Configuration(host=other.url)))
         self.addCleanup(there.api_client.rest_client.pool_manager.clear)
         there.delete_namespaced_lease("leader", "default")
         self.assertEqual(there.list_namespaced_lease("default").items, [])
         self.assertEqual(self.leases.read_namespaced_lease("leader", "default").spec.holder_identity, "me")
-        fork.reset()
+        other.reset()
         self.assertEqual(there.read_namespaced_lease("leader", "default").spec.holder_identity, "me")
 
     def test_two_holders_at_once_are_found(self):
-        fork = self.world.fork()
-        leases = client.CoordinationV1Api(client.ApiClient(client.Configuration(host=fork.url)))
+        other = self.fork.fork()
+        leases = client.CoordinationV1Api(client.ApiClient(client.Configuration(host=other.url)))
         self.addCleanup(leases.api_client.rest_client.pool_manager.clear)
         for holder in ["first", "second"]:  # which does not wait for the first one's time to be up
             now = datetime.now(timezone.utc).isoformat(timespec="microseconds")
             spec = {"holderIdentity": holder, "leaseDurationSeconds": 3600, "renewTime": now}
             leases.patch_namespaced_lease("leader", "default", {"spec": spec})
-        self.assertRegex(fork.verdict()[0], "two held the Lease default/leader at once")
+        self.assertRegex(other.verdict()[0], "two held the Lease default/leader at once")
 
     def test_time_passes_at_once(self):
         with Server("-clock", "2026-01-01T00:00:00Z") as standing:
@@ -158,9 +158,9 @@ class LeasesTest(unittest.TestCase):
 
     def test_nonsense_is_refused_with_what_was_expected(self):
         with self.assertRaisesRegex(ValueError, "body: fault: verb: got \"peek\", want one of get, list, watch"):
-            self.world.fault(verb="peek", hang=True)
+            self.fork.fault(verb="peek", hang=True)
         with self.assertRaisesRegex(ValueError, "body, document 1 .*already exists"):
-            self.world.load(FIXTURE)
+            self.fork.load(FIXTURE)
 
 
 if __name__ == "__main__":

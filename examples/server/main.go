@@ -17,7 +17,7 @@
 //	curl -X POST -H 'Content-Type: application/json' $URL/debug/faults \
 //	  -d '{"verb": "update", "resource": "leases", "first": 2, "answer": {"code": 409}}'
 //	curl $URL/debug/faults            # the number of requests that were hit
-//	curl -X POST $URL/debug/worlds    # a fork, at the URL in the answer
+//	curl -X POST $URL/debug/forks    # a fork, at the URL in the answer
 //	curl -X POST $URL/debug/reset     # back to the first state
 //
 // A fork has all of this below its own URL, including /debug/. With -clock, time passes

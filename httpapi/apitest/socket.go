@@ -1,14 +1,14 @@
 package apitest
 
 import (
-	"encoding/base64"
-	"encoding/json"
 	"encoding/pem"
 	"io"
 	"log"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+
+	"github.com/kubecoord/kubecoord/internal/kubeconfig"
 )
 
 // URL returns the address of the API on a loopback port, which the first call opens. It speaks
@@ -75,25 +75,10 @@ func (a *API) Kubeconfig() string {
 	if s == nil {
 		return ""
 	}
-	cluster := map[string]any{"server": s.URL}
-	if a.opts.TLS {
-		cluster["certificate-authority-data"] = base64.StdEncoding.EncodeToString(a.CA())
-	} else {
-		cluster["insecure-skip-tls-verify"] = true // Node's client refuses plain HTTP without it
-	}
-	const name = "kubecoord"
-	data, err := json.MarshalIndent(map[string]any{ // JSON is also YAML
-		"apiVersion": "v1", "kind": "Config", "current-context": name,
-		"clusters": []any{map[string]any{"name": name, "cluster": cluster}},
-		// Without credentials kubectl asks for a user name over TLS.
-		"users":    []any{map[string]any{"name": name, "user": map[string]string{"token": "apitest"}}},
-		"contexts": []any{map[string]any{"name": name, "context": map[string]any{"cluster": name, "user": name}}},
-	}, "", "  ")
 	file := filepath.Join(a.t.TempDir(), "kubeconfig")
-	if err == nil {
-		err = os.WriteFile(file, append(data, '\n'), 0o600)
-	}
-	if err != nil {
+	// Without credentials kubectl asks for a user name over TLS.
+	config := kubeconfig.File{Server: s.URL, CA: a.CA(), Token: "apitest"}
+	if err := os.WriteFile(file, config.Bytes(), 0o600); err != nil {
 		a.t.Fatalf("apitest: kubeconfig: %v", err)
 		return ""
 	}

@@ -29,7 +29,7 @@ func defended() []defence {
 			"store.Collection.Clock", "httpapi/client.Client", "httpapi/client.Collection.Clock", "httpapi/client.Collection.Status",
 		}},
 		{"what store/kube and store/etcd are made of, modules of their own", []string{
-			"store.Of", "store.Store.CheckContact", "store.Store.SetClaims", "store.Store.Registry", "httpapi.Attributes.Forbidden",
+			"store.Of", "store.Store.CheckContact", "store.Store.SetClaims", "store.Store.Registry", "httpapi.Attributes.Forbidden", "httpapi.Version",
 		}},
 		{"what store/kube makes kinds of the types of k8s.io/api of, a module of its own", []string{
 			"store/kind.Custom", "store/kind.CustomFuncs", "store/kind.NewCustom", "store/kind.NewLibrary", "store/kind.Info.Preferred", "store.Objects.State",

@@ -184,6 +184,9 @@ func (st *Store) Clock() clock.Clock { return st.clock }
 // Watchers returns how many watches are open.
 func (st *Store) Watchers() int { return st.hub.Readers() }
 
+// InMemory reports whether the store keeps its objects itself, and not on a Backend.
+func (st *Store) InMemory() bool { return st.engine == nil }
+
 // Size returns how many bytes of the quota are in use. It is 0 for a store on a Backend.
 func (st *Store) Size() int64 {
 	st.mu.RLock()

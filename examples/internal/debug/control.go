@@ -16,9 +16,9 @@ import (
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
-// control serves /debug/ for one stage of a world.
+// control serves /debug/ for one stage of a server or fork.
 type control struct {
-	*world
+	*fork
 	*stage
 }
 
@@ -48,19 +48,19 @@ func (c control) operations() []operation {
 		{"GET", "/debug/verdict", "whether two clients held a Lease at once, and which updates were lost", c.verdict},
 		{"GET", "/debug/fixtures", "the state, as YAML, or as JSON if the header Accept asks for it; ?form=list, stream or txtar, ?omitServerFields=true", c.dump},
 		{"POST", "/debug/fixtures", "load YAML, JSON or txtar, all of it or nothing", c.load},
-		{"POST", "/debug/reset", `go back to the first state, to the state of another world: {"to": "NAME"}, or to a fixture, YAML or txtar; this removes faults and requests and ends watches`, c.resetTo},
+		{"POST", "/debug/reset", `go back to the first state, to the state of a fork: {"to": "NAME"}, or to a fixture, YAML or txtar; this removes faults and requests and ends watches`, c.resetTo},
 		{"GET", "/debug/clock", "the time of the server, and whether its clock is manual", c.showClock},
 		{"POST", "/debug/clock", `move the clock of a server with -clock: {"forward": "90s"}`, c.moveClock},
-		{"GET", "/debug/worlds", "the worlds that were forked", c.listWorlds},
-		{"POST", "/debug/worlds", `fork this world; the fork has its own address; {"name": "NAME"} names it`, c.fork},
-		{"DELETE", "/debug/worlds", "end all worlds that were forked", c.removeWorlds},
-		{"GET", "/debug/worlds/{name}", "the address of one", c.getWorld},
-		{"DELETE", "/debug/worlds/{name}", "end one", c.removeWorld},
+		{"GET", "/debug/forks", "the forks", c.listForks},
+		{"POST", "/debug/forks", `fork this server; the fork has its own address; {"name": "NAME"} names it`, c.addFork},
+		{"DELETE", "/debug/forks", "end all forks", c.removeForks},
+		{"GET", "/debug/forks/{name}", "the address of one fork", c.getFork},
+		{"DELETE", "/debug/forks/{name}", "end one fork", c.removeFork},
 	}
 }
 
 // newControl returns the handler of /debug/ for a stage.
-func (w *world) newControl(s *stage) http.Handler {
+func (w *fork) newControl(s *stage) http.Handler {
 	c := control{w, s}
 	mux := http.NewServeMux()
 	debugPages{s.rec}.register(mux)
@@ -180,11 +180,11 @@ func (c control) index(w http.ResponseWriter, r *http.Request) error {
 	}
 	w.Header().Set("Vary", "Accept")
 	if !strings.HasPrefix(r.Header.Get("Accept"), "text/html") {
-		return answer(w, http.StatusOK, map[string]any{"world": c.name, "doors": all})
+		return answer(w, http.StatusOK, map[string]any{"fork": c.name, "operations": all})
 	}
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	return indexPage.Execute(w, map[string]any{
-		"Style": template.HTML("<style>" + pageStyle + "</style>"), "World": c.name, "Doors": all,
+		"Style": template.HTML("<style>" + pageStyle + "</style>"), "Fork": c.name, "Operations": all,
 	})
 }
 

@@ -30,8 +30,8 @@ func (c control) load(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	c.ws.loading.Lock()
-	defer c.ws.loading.Unlock()
+	c.srv.loading.Lock()
+	defer c.srv.loading.Unlock()
 	if err := c.api.Handler().Load(r.Context(), source); err != nil {
 		return bad(err)
 	}

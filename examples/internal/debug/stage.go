@@ -16,7 +16,7 @@ import (
 )
 
 // stage is an API with its faults, its elections, and the pages that show them. A
-// world has one at a time.
+// fork has one at a time.
 type stage struct {
 	api     *apitest.API
 	test    *failures
@@ -50,15 +50,15 @@ func (*failures) Logf(string, ...any) {}
 func (f *failures) Fatalf(format string, args ...any) { f.err = fmt.Errorf(format, args...) }
 
 // newStage opens a stage with a fork of a store.
-func (w *world) newStage(from *store.Store) (*stage, error) {
+func (w *fork) newStage(from *store.Store) (*stage, error) {
 	st, err := from.Fork()
 	if err != nil {
 		return nil, err
 	}
 	s := &stage{test: &failures{}, rec: timeline.NewRecorder(st)}
-	opts := w.ws.options
+	opts := w.srv.options
 	opts.Over = st
-	if w.ws.elect {
+	if w.srv.elect {
 		opts.API.Parts = append(slices.Clip(opts.API.Parts), httpapi.Elect(candidate.CoordinatorOptions{Log: s.rec.Log}))
 	}
 	if s.api = apitest.New(s.test, opts); s.api == nil {

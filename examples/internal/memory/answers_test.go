@@ -9,7 +9,7 @@ const (
 	typeTxtar = "application/x-txtar"
 )
 
-const maxWorlds = 100
+const maxForks = 100
 
 // The answers below /debug/, as far as tests look at them.
 
@@ -22,7 +22,7 @@ type clockView struct {
 
 type faultView struct{ ID int }
 
-type worldView struct{ Name, URL, ResourceVersion string }
+type forkView struct{ Name, URL, ResourceVersion string }
 
 type requestView struct {
 	Text, Body, UserAgent string

@@ -23,7 +23,7 @@ func TestResetTakesTheClockBack(t *testing.T) {
 		return clock.Now.Format(time.RFC3339)
 	}
 	assert.Equal(t, "2026-01-01T01:00:00Z", now(d))
-	assert.Equal(t, start2026, now(fork), "each world has a time of its own")
+	assert.Equal(t, start2026, now(fork), "each fork has a time of its own")
 	assert.Equal(t, "2026-01-01T01:00:00Z", now(d.fork("")))
 	d.must(200, "POST", "/debug/reset", "", nil)
 	assert.Equal(t, start2026, now(d))

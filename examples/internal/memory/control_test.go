@@ -18,7 +18,7 @@ const (
 	leaseA = leases + "/a"
 )
 
-// tester speaks to a world as a test in another language does.
+// tester speaks to a fork as a test in another language does.
 type tester struct {
 	t   *testing.T
 	url string
@@ -77,11 +77,11 @@ func (d tester) must(want int, method, path, body string, v any) {
 
 func named(name string) string { return `{"metadata":{"name":"` + name + `"}}` }
 
-func TestIndexListsEveryDoor(t *testing.T) {
+func TestIndexListsEachOperation(t *testing.T) {
 	d := startDebug(t)
-	var index struct{ Doors []operation }
+	var index struct{ Operations []operation }
 	d.must(200, "GET", "/debug/", "", &index)
-	for _, listed := range index.Doors {
+	for _, listed := range index.Operations {
 		path := strings.NewReplacer("{id}", "7", "{name}", "none").Replace(listed.Path)
 		code, _, text := d.do(listed.Method, path, "")
 		assert.NotEqual(t, 405, code, "%s %s", listed.Method, path)
@@ -90,7 +90,7 @@ func TestIndexListsEveryDoor(t *testing.T) {
 		}
 		assert.NotEmpty(t, listed.What)
 	}
-	assert.Greater(t, len(index.Doors), 15)
+	assert.Greater(t, len(index.Operations), 15)
 
 	_, header, page := d.do("GET", "/debug/", "", "Accept", "text/html,*/*")
 	assert.Equal(t, "text/html; charset=utf-8", header.Get("Content-Type"))
@@ -146,7 +146,7 @@ func TestFaultsAreInjectedCountedAndRemoved(t *testing.T) {
 
 func TestControlIsRefusedNonsense(t *testing.T) {
 	d := startDebug(t)
-	d.must(201, "POST", "/debug/worlds", `{"name":"taken"}`, nil)
+	d.must(201, "POST", "/debug/forks", `{"name":"taken"}`, nil)
 	const form, plain = "application/x-www-form-urlencoded", "text/plain"
 	for _, row := range []struct {
 		method, path, mediaType, body string
@@ -186,14 +186,14 @@ func TestControlIsRefusedNonsense(t *testing.T) {
 		{"POST", "/debug/fixtures", plain, someLeases, 415, `want application/yaml or application/json or application/x-txtar`},
 		{"POST", "/debug/fixtures?name=a.yaml", typeYAML, someLeases + "---\nkind: Pod\napiVersion: v1\n", 400, `a.yaml, document 3 (line 17): got v1 Pod, want one of`},
 		{"POST", "/debug/fixtures", typeTxtar, "-- a.yaml --\nkind: [\n", 400, `a.yaml, document 1`},
-		{"POST", "/debug/worlds", typeJSON, `{"name":"taken"}`, 409, `name: got \"taken\", want another name: this world exists`},
-		{"POST", "/debug/worlds", typeJSON, `{"name":"../x"}`, 400, `name: got \"../x\", want at most 63 small letters, digits and -`},
-		{"POST", "/debug/worlds", typeJSON, `{"names":1}`, 400, `body: json: unknown field \"names\"`},
-		{"POST", "/debug/worlds", plain, `{}`, 415, `want application/json`},
-		{"GET", "/debug/worlds/none", "", "", 404, `world: got \"none\", want a name that GET /debug/worlds lists`},
-		{"DELETE", "/debug/worlds/none", "", "", 404, `world: got \"none\"`},
-		{"GET", "/debug/worlds/none/healthz", "", "", 404, `world: got "none"`},
-		{"POST", "/debug/reset", typeJSON, `{"to":"none"}`, 400, `world: got \"none\", want a name that GET /debug/worlds lists`},
+		{"POST", "/debug/forks", typeJSON, `{"name":"taken"}`, 409, `name: got \"taken\", want another name: this fork exists`},
+		{"POST", "/debug/forks", typeJSON, `{"name":"../x"}`, 400, `name: got \"../x\", want at most 63 small letters, digits and -`},
+		{"POST", "/debug/forks", typeJSON, `{"names":1}`, 400, `body: json: unknown field \"names\"`},
+		{"POST", "/debug/forks", plain, `{}`, 415, `want application/json`},
+		{"GET", "/debug/forks/none", "", "", 404, `fork: got \"none\", want a name that GET /debug/forks lists`},
+		{"DELETE", "/debug/forks/none", "", "", 404, `fork: got \"none\"`},
+		{"GET", "/debug/forks/none/healthz", "", "", 404, `fork: got "none"`},
+		{"POST", "/debug/reset", typeJSON, `{"to":"none"}`, 400, `fork: got \"none\", want a name that GET /debug/forks lists`},
 		{"POST", "/debug/clock", typeJSON, `{"forward":"soon"}`, 400, `body: forward: got \"soon\", want a duration such as \"90s\", 8784h0m0s at most`},
 		{"POST", "/debug/clock", typeJSON, `{"forward":"-1s"}`, 400, `body: forward: got \"-1s\"`},
 		{"POST", "/debug/clock", typeJSON, `{"forward":"8785h"}`, 400, `body: forward: got \"8785h\"`},
@@ -215,7 +215,7 @@ func TestPagesOfOtherSitesHaveNoEffect(t *testing.T) {
 	for _, h := range [][]string{{"Origin", "http://evil.example"}, {"Sec-Fetch-Site", "cross-site"}, {"Origin", "null"}} {
 		for _, row := range []struct{ method, path, body string }{
 			{"POST", "/debug/faults", `{"hang":true}`}, {"DELETE", "/debug/faults", ""}, {"POST", "/debug/faults", `{"adversary":{}}`},
-			{"DELETE", "/debug/history", ""}, {"POST", "/debug/reset", ""}, {"POST", "/debug/worlds", ""}, {"POST", "/debug/fixtures", "{}"},
+			{"DELETE", "/debug/history", ""}, {"POST", "/debug/reset", ""}, {"POST", "/debug/forks", ""}, {"POST", "/debug/fixtures", "{}"},
 		} {
 			code, _, text := d.do(row.method, row.path, row.body, h...)
 			assert.Equal(t, 403, code, "%v %v", row, h)
@@ -232,16 +232,16 @@ func TestControlNeedsCredentialsWhereTheAPIDoes(t *testing.T) {
 		require.NoError(t, os.WriteFile(c.TokenFile, []byte("s3cret,alice,1\n"), 0o600))
 	})
 	const good = "Bearer s3cret"
-	require.Equal(t, 201, d.code("POST", "/debug/worlds", "", "Authorization", good))
-	paths := []string{"/debug/worlds/1/", "/debug/worlds/1/healthz", "/debug/worlds/1/debug/faults", "/debug/worlds/none/healthz", "/debug/worlds/1" + leases}
+	require.Equal(t, 201, d.code("POST", "/debug/forks", "", "Authorization", good))
+	paths := []string{"/debug/forks/1/", "/debug/forks/1/healthz", "/debug/forks/1/debug/faults", "/debug/forks/none/healthz", "/debug/forks/1" + leases}
 	var index struct {
-		Doors []struct{ Path string }
+		Operations []struct{ Path string }
 	}
 	_, _, text := d.do("GET", "/debug/", "", "Authorization", good)
 	require.NoError(t, json.Unmarshal([]byte(text), &index))
-	require.Greater(t, len(index.Doors), 20)
-	for _, door := range index.Doors {
-		paths = append(paths, strings.NewReplacer("{id}", "1", "{name}", "1").Replace(door.Path))
+	require.Greater(t, len(index.Operations), 20)
+	for _, listed := range index.Operations {
+		paths = append(paths, strings.NewReplacer("{id}", "1", "{name}", "1").Replace(listed.Path))
 	}
 	for _, path := range paths {
 		for _, method := range []string{"GET", "POST", "DELETE"} {
@@ -249,8 +249,8 @@ func TestControlNeedsCredentialsWhereTheAPIDoes(t *testing.T) {
 			assert.Equal(t, 401, d.code(method, path, "", "Authorization", "Bearer wrong"), "%s %s", method, path)
 		}
 	}
-	assert.Equal(t, 200, d.code("GET", "/debug/worlds/1"+leases, "", "Authorization", good))
-	assert.Equal(t, 200, d.code("GET", "/debug/worlds/1/healthz", "", "Authorization", good))
-	assert.Equal(t, 404, d.code("GET", "/debug/worlds/none/healthz", "", "Authorization", good))
+	assert.Equal(t, 200, d.code("GET", "/debug/forks/1"+leases, "", "Authorization", good))
+	assert.Equal(t, 200, d.code("GET", "/debug/forks/1/healthz", "", "Authorization", good))
+	assert.Equal(t, 404, d.code("GET", "/debug/forks/none/healthz", "", "Authorization", good))
 	assert.Equal(t, 200, d.code("GET", "/healthz", ""), "health is open as ever")
 }

@@ -13,9 +13,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestOtherLanguagesHaveFaultsAndWorlds runs the tests of examples/python and examples/javascript against this server. They
+// TestOtherLanguagesHaveFaultsAndForks runs the tests of examples/python and examples/javascript against this server. They
 // skip where the clients are not installed: .ci/run installs them.
-func TestOtherLanguagesHaveFaultsAndWorlds(t *testing.T) {
+func TestOtherLanguagesHaveFaultsAndForks(t *testing.T) {
 	server := sync.OnceValue(func() string { return buildServer(t) })
 	t.Run("Python", func(t *testing.T) {
 		python := "/usr/bin/python3" // where Debian's packages are

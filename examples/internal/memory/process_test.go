@@ -95,7 +95,7 @@ func TestPrintedCommandsWork(t *testing.T) {
 	at := func(name string) string { return filepath.Join(dir, name) }
 	require.NoError(t, os.WriteFile(at("tokens"), []byte("# all\n\n\"s3cret\",bob,1\nother,alice,1\n"), 0o600))
 	require.NoError(t, os.WriteFile(at("table"), []byte("user:bob * * * *\nuser:bob get /debug/*\n"), 0o600))
-	require.NoError(t, serve.WriteSelfSigned(at("own.crt"), at("own.key"), "127.0.0.1:0", 1))
+	require.NoError(t, serve.WriteSelfSigned(at("own.crt"), at("own.key"), "127.0.0.1:0", time.Hour))
 	// The certificate of another name. Its authority is in no file of the server.
 	ca := newAuthority(t)
 	writeNamed(t, ca, "kubecoord.example", at("named.crt"), at("named.key"))

@@ -95,7 +95,12 @@ func run(ctx context.Context, out io.Writer, c config) error {
 	if err != nil {
 		return err
 	}
-	opts, err := more.API(front.API())
+	ln, err := front.Listen()
+	if err != nil {
+		return err
+	}
+	defer ln.Close() // if Serve is not called
+	opts, err := more.API(ln.API())
 	if err != nil {
 		return err
 	}
@@ -104,22 +109,17 @@ func run(ctx context.Context, out io.Writer, c config) error {
 		return err
 	}
 	defer served.close()
-	ln, err := front.Listen()
-	if err != nil {
-		return err
-	}
 	ln.Greet(out)
 	if c.debug {
 		fmt.Fprintf(out, "  %s   # the operations for tests\n", ln.Curl("/debug/"))
-		fmt.Fprintln(out, "  "+debugHint(c, ln.URL))
+		fmt.Fprintln(out, "  "+debugHint(c, ln.URL()))
 	}
 	dumping, stopped := context.WithCancel(ctx)
 	var dumps sync.WaitGroup
 	if state != nil {
 		dumps.Go(func() { state.dumpOften(dumping, c.dumpNow, c.dumpEvery, served) })
 	}
-	source := serve.Source{API: served.api, Store: served.store}
-	err = ln.Serve(ctx, front.Metrics(source, served), served.close)
+	err = ln.Serve(ctx, ln.Metrics(served.api, nil, served), served.close)
 	stopped()
 	dumps.Wait()
 	return errors.Join(err, state.dump(served))
@@ -152,14 +152,14 @@ func newClock(c config) (clock.Clock, error) {
 	return clock.NewManual(start), nil
 }
 
-// served is an API, or the worlds of -debug.
+// served is an API, or the server with forks of -debug.
 type served struct {
 	http.Handler
 	// close ends all requests. The store can still be read. Closing it again does
 	// nothing.
 	close func()
 	store func() *store.Store
-	api   func() *httpapi.API // nil after the end of a world
+	api   func() *httpapi.API // nil after its end
 	kinds func() []kind.Kind
 }
 
@@ -182,11 +182,11 @@ func newServed(c config, opts httpapi.Options, fixtures ...fixture.Source) (serv
 		return served{}, err
 	}
 	if c.debug {
-		ws, err := debug.New(st, of, apitest.Options{API: opts}, c.Elect)
+		srv, err := debug.New(st, of, apitest.Options{API: opts}, c.Elect)
 		if err != nil {
 			return served{}, err
 		}
-		return served{ws, ws.Close, ws.Store, ws.API, ws.Kinds}, nil
+		return served{srv, srv.Close, srv.Store, srv.API, srv.Kinds}, nil
 	}
 	if c.Elect {
 		opts.Parts = append(opts.Parts, httpapi.Elect(candidate.CoordinatorOptions{}))

@@ -15,7 +15,7 @@ import (
 	"github.com/kubecoord/kubecoord/httpapi"
 )
 
-// openCertificate returns the certificate for HTTPS, or nil for plain HTTP.
+// openCertificate returns the certificate of -tls-cert, or nil.
 func (o *Options) openCertificate() (*reloaded[*tls.Certificate], error) {
 	if (o.TLSCert == "") != (o.TLSKey == "") {
 		return nil, errors.New("-tls-cert and -tls-key must be set together")
@@ -31,8 +31,6 @@ func (o *Options) openCertificate() (*reloaded[*tls.Certificate], error) {
 			}
 			return &cert, nil
 		}, o.TLSCert, o.TLSKey)
-	case o.SelfSigned:
-		return reload(func() (*tls.Certificate, error) { return selfSigned(o.Address, 1) })
 	}
 	return nil, nil
 }

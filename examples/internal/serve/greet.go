@@ -13,7 +13,7 @@ import (
 // Greet prints the address, and commands for a first try. A shell runs them as they are, unless
 // clients need certificates, which the server does not have.
 func (l *Listener) Greet(out io.Writer) {
-	fmt.Fprintf(out, "serving on %s\ntry:\n", l.URL)
+	fmt.Fprintf(out, "serving on %s\ntry:\n", l.URL())
 	const leases = "/apis/coordination.k8s.io/v1/leases"
 	fmt.Fprintf(out, "  %s\n", l.Curl(leases))
 	fmt.Fprintf(out, `  %s \
@@ -25,19 +25,19 @@ func (l *Listener) Greet(out io.Writer) {
 
 // Curl returns a command that reads a path.
 func (l *Listener) Curl(path string) string {
-	f, base := l.front, l.URL
+	f, base := l.front, l.URL()
 	args := []string{"curl"}
-	if cert := l.cert; cert != nil {
+	if cert := l.Certificate(); cert != nil {
 		if f.TLSCert != "" {
 			args = append(args, "--cacert", quoteShell(f.TLSCert))
 		} else { // no file has the certificate
 			sum := sha256.Sum256(cert.RawSubjectPublicKeyInfo)
 			args = append(args, "--insecure", "--pinnedpubkey", "sha256//"+base64.StdEncoding.EncodeToString(sum[:]))
 		}
-		if l.serverName != "" {
-			host, port, _ := net.SplitHostPort(strings.TrimPrefix(l.URL, "https://"))
+		if name := l.ServerName(); name != "" {
+			host, port, _ := net.SplitHostPort(strings.TrimPrefix(base, "https://"))
 			args = append(args, "--connect-to", quoteShell("::"+net.JoinHostPort(host, port)))
-			base = "https://" + net.JoinHostPort(l.serverName, port)
+			base = "https://" + net.JoinHostPort(name, port)
 		}
 	}
 	switch {
@@ -60,7 +60,7 @@ func (l *Listener) kubectl() string {
 	f := l.front
 	args := []string{"kubectl"}
 	switch {
-	case f.TokenFile != "" && l.cert == nil:
+	case f.TokenFile != "" && l.Certificate() == nil:
 		return "# kubectl sends tokens by HTTPS only: set -tls or -tls-cert"
 	case f.TokenFile == "" && f.ClientCA != "":
 		args = append(args, "--client-certificate YOUR.crt --client-key YOUR.key")
@@ -68,20 +68,20 @@ func (l *Listener) kubectl() string {
 	switch {
 	case f.Kubeconfig != "":
 		args = append(args, "--kubeconfig", quoteShell(f.Kubeconfig))
-	case f.TLSCert == "" && l.cert != nil:
+	case f.TLSCert == "" && l.Certificate() != nil:
 		return "# for kubectl set -kubeconfig, which gets the certificate too"
 	default:
-		args = append(args, "--server", quoteShell(l.URL))
-		if l.cert != nil {
+		args = append(args, "--server", quoteShell(l.URL()))
+		if l.Certificate() != nil {
 			args = append(args, "--certificate-authority", quoteShell(f.TLSCert))
 		}
-		if l.serverName != "" {
-			args = append(args, "--tls-server-name", quoteShell(l.serverName))
+		if name := l.ServerName(); name != "" {
+			args = append(args, "--tls-server-name", quoteShell(name))
 		}
 		if f.TokenFile != "" {
 			args = append(args, `--token "`+l.tokenCommand()+`"`)
-		} else if l.cert != nil && f.ClientCA == "" {
-			args = append(args, "--token", anonymous)
+		} else if l.Certificate() != nil && f.ClientCA == "" {
+			args = append(args, "--token", "anonymous") // or kubectl asks for a user name
 		}
 	}
 	return strings.Join(append(args, "get leases --all-namespaces"), " ")

@@ -1,86 +1,87 @@
 package serve
 
 import (
-	"context"
 	"crypto/tls"
 	"crypto/x509"
+	"encoding/pem"
 	"errors"
+	"fmt"
+	"io"
 	"log"
-	"net"
-	"net/http"
-	"strings"
 	"time"
 
-	"golang.org/x/sync/errgroup"
-
-	"github.com/kubecoord/kubecoord/httpapi"
+	"github.com/kubecoord/kubecoord/httpapi/serve"
 )
 
 // Listener is the open address of a server.
 type Listener struct {
-	// URL is where clients reach the server.
-	URL        string
-	ln         net.Listener
-	front      *Front
-	cert       *x509.Certificate // at the start; nil for plain HTTP
-	serverName string            // a name that the certificate is for, if it is not for the host of URL
+	*serve.Server
+	front *Front
 }
 
-// Listen opens the address and writes the kubeconfig. Serve closes the Listener.
+// Listen opens the address and writes the kubeconfig. The caller must call Serve or Close.
 func (f *Front) Listen() (*Listener, error) {
-	ln, err := net.Listen("tcp", f.Address)
+	opts := serve.Options{Address: f.Address, ConnectionsPerClient: f.connectionsPer, Grace: 500 * time.Millisecond, Log: log.New(&f.calm, "", 0)}
+	if f.secure() {
+		opts.TLS = &tls.Config{}
+		if f.cert != nil {
+			opts.TLS.GetCertificate = func(*tls.ClientHelloInfo) (*tls.Certificate, error) { return f.cert.get(), nil }
+		}
+		if f.ClientCA != "" {
+			opts.TLS.ClientAuth = tls.RequestClientCert
+		}
+	}
+	server, err := serve.Listen(opts)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("-listen: %w", err)
 	}
-	_, port, _ := net.SplitHostPort(ln.Addr().String())
-	l := &Listener{URL: "http://" + net.JoinHostPort(f.hosts[0], port), front: f}
-	l.ln = &clientListener{Listener: ln, most: f.connectionsPer, open: map[string]int{}, refused: func(client string) {
-		f.calm.printf("refused: a connection of %s, which has %d", client, f.connectionsPer)
-	}}
-	if f.cert != nil {
-		l.secure()
-	}
+	l := &Listener{server, f}
 	if err := l.writeKubeconfig(); err != nil {
-		return nil, errors.Join(err, ln.Close())
+		return nil, errors.Join(err, l.Close())
 	}
 	return l, nil
 }
 
-// secure makes the Listener speak HTTPS.
-func (l *Listener) secure() {
+// writeKubeconfig writes the file of -kubeconfig, with the first of the tokens. Only its owner can read it.
+func (l *Listener) writeKubeconfig() error {
 	f := l.front
-	l.cert = f.cert.get().Leaf
-	l.URL = "https" + strings.TrimPrefix(l.URL, "http")
-	if l.cert.VerifyHostname(f.hosts[0]) != nil && len(l.cert.DNSNames) > 0 {
-		l.serverName = strings.Replace(l.cert.DNSNames[0], "*", "any", 1)
+	if f.Kubeconfig == "" {
+		return nil
 	}
-	config := &tls.Config{
-		GetCertificate: func(*tls.ClientHelloInfo) (*tls.Certificate, error) { return f.cert.get(), nil },
-		NextProtos:     []string{"h2", "http/1.1"},
-	}
-	if f.ClientCA != "" {
-		config.ClientAuth = tls.RequestClientCert
-	}
-	l.ln = tls.NewListener(l.ln, config)
-}
-
-// Serve runs the server until the context ends. It then calls end, which must end all
-// requests, and stops within half a second, even if clients do not read their answers.
-func (l *Listener) Serve(ctx context.Context, h http.Handler, end func()) error {
-	srv := &http.Server{Handler: h, ConnContext: httpapi.ConnContext, ReadHeaderTimeout: 32 * time.Second, IdleTimeout: 90 * time.Second, ErrorLog: log.New(&l.front.calm, "", 0)}
-	g, ctx := errgroup.WithContext(ctx)
-	g.Go(func() error {
-		if err := srv.Serve(l.ln); !errors.Is(err, http.ErrServerClosed) {
+	token := ""
+	if f.TokenFile != "" {
+		var err error
+		if _, token, err = readTokens(f.TokenFile); err != nil {
 			return err
 		}
-		return nil
-	})
-	<-ctx.Done()
-	end() // watches would otherwise keep Shutdown waiting
-	bounded, cancel := context.WithTimeout(context.Background(), 500*time.Millisecond)
-	defer cancel()
-	if srv.Shutdown(bounded) != nil {
-		srv.Close() // connections that do not read their answers
 	}
-	return g.Wait()
+	err := ReplaceFile(f.Kubeconfig, func(w io.Writer) error {
+		_, err := w.Write(l.Kubeconfig(token))
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("-kubeconfig: %w", err)
+	}
+	return nil
+}
+
+// WriteSelfSigned writes a certificate as -tls makes it, and its key, to files for -tls-cert
+// and -tls-key. The key comes first, so that a certificate that is there has its key.
+func WriteSelfSigned(certFile, keyFile, listen string, valid time.Duration) error {
+	cert, err := serve.SelfSigned(listen, valid)
+	if err != nil {
+		return err
+	}
+	key, err := x509.MarshalPKCS8PrivateKey(cert.PrivateKey)
+	if err != nil {
+		return err
+	}
+	if err := writePEM(keyFile, "PRIVATE KEY", key); err != nil {
+		return err
+	}
+	return writePEM(certFile, "CERTIFICATE", cert.Certificate[0])
+}
+
+func writePEM(file, kind string, data []byte) error {
+	return ReplaceFile(file, func(w io.Writer) error { return pem.Encode(w, &pem.Block{Type: kind, Bytes: data}) })
 }

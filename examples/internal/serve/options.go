@@ -3,6 +3,7 @@
 package serve
 
 import (
+	"context"
 	"crypto/tls"
 	"flag"
 	"fmt"
@@ -64,10 +65,9 @@ type Front struct {
 	Options
 	authenticate httpapi.Authenticator
 	authorize    httpapi.Authorizer
-	hosts        []string                    // by which clients reach the server, the best first
-	cert         *reloaded[*tls.Certificate] // nil for plain HTTP
+	cert         *reloaded[*tls.Certificate] // of -tls-cert, or nil
 	calm         calmLog
-	metrics      *metrics
+	start        time.Time
 }
 
 // Open checks the options and reads the files that they name.
@@ -75,7 +75,7 @@ func (o Options) Open() (f *Front, err error) {
 	if o.History < 1 {
 		return nil, fmt.Errorf("-history %d: must be at least 1", o.History)
 	}
-	f = &Front{Options: o, metrics: &metrics{start: time.Now()}}
+	f = &Front{Options: o, start: time.Now()}
 	if f.authenticate, err = o.openAuthenticator(); err != nil {
 		return nil, err
 	}
@@ -84,9 +84,6 @@ func (o Options) Open() (f *Front, err error) {
 	}
 	if err := o.checkExposure(); err != nil {
 		return nil, err
-	}
-	if f.hosts, err = clientHosts(o.Address); err != nil {
-		return nil, fmt.Errorf("-listen: %w", err)
 	}
 	f.cert, err = o.openCertificate()
 	return f, err
@@ -111,17 +108,22 @@ func (o *Options) checkExposure() error {
 	return nil
 }
 
-// API returns the options of an API behind the Front: authentication, limits and the log.
-func (f *Front) API() httpapi.Options {
+// API returns the options of an API that is served by a Listener of the Front: authentication, limits, the log, and that requests
+// are counted.
+func (l *Listener) API() httpapi.Options {
+	f := l.front
 	opts := httpapi.Options{Authenticate: f.authenticate, Authorize: f.authorize, Log: f.log, Kinds: f.Kinds}
 	f.limits.options(&opts, f.Address)
-	opts.Hosts = append(opts.Hosts, f.hosts...)
+	opts.Hosts = append(opts.Hosts, l.Hosts()...)
+	opts.Parts = append(opts.Parts, func(api *httpapi.API, _ *httpapi.Options) func(context.Context) {
+		httpapi.Metrics(api)
+		return nil
+	})
 	return opts
 }
 
-// log counts an answer, and logs it if it is a refusal or if all requests are logged.
+// log logs an answer if it is a refusal or if all requests are logged.
 func (f *Front) log(e httpapi.LogEntry) {
-	f.metrics.request(e)
 	if f.Verbose {
 		logRequest(e)
 	} else {

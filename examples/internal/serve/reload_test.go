@@ -27,7 +27,7 @@ func TestChangedFilesAreReadAgain(t *testing.T) {
 		write := func(name, text string) { require.NoError(t, os.WriteFile(at(name), []byte(text), 0o600)) }
 		write("tokens", "s3cret,alice,1\n")
 		write("table", "user:alice get leases a *\n")
-		require.NoError(t, WriteSelfSigned(at("crt"), at("key"), "127.0.0.1:0", 1))
+		require.NoError(t, WriteSelfSigned(at("crt"), at("key"), "127.0.0.1:0", time.Hour))
 		o := Options{Address: "127.0.0.1:0", History: 1, TokenFile: at("tokens"), Authorize: at("table"), TLSCert: at("crt"), TLSKey: at("key"), ClientCA: at("crt")}
 		front, err := o.Open()
 		require.NoError(t, err)
@@ -82,7 +82,7 @@ func TestChangedFilesAreReadAgain(t *testing.T) {
 		assert.Equal(t, "alice", user("s3cret"))
 
 		assert.Same(t, first, front.cert.get())
-		require.NoError(t, WriteSelfSigned(at("crt"), at("key"), "127.0.0.1:0", 1))
+		require.NoError(t, WriteSelfSigned(at("crt"), at("key"), "127.0.0.1:0", time.Hour))
 		time.Sleep(reloadEvery)
 		second := front.cert.get()
 		assert.NotEqual(t, first.Certificate, second.Certificate)

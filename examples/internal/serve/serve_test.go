@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/kubecoord/kubecoord/httpapi"
+	"github.com/kubecoord/kubecoord/httpapi/serve"
 )
 
 func TestServerHasTheLimitsOfAKubeAPIServer(t *testing.T) {
@@ -24,17 +25,21 @@ func TestServerHasTheLimitsOfAKubeAPIServer(t *testing.T) {
 		require.NoError(t, f.Parse(append(flags, "-listen=10.0.0.1:80", "-insecure")))
 		front, err := o.Open()
 		require.NoError(t, err)
-		api := front.API()
+		server, err := serve.Listen(serve.Options{})
+		require.NoError(t, err)
+		require.NoError(t, server.Close())
+		api := (&Listener{server, front}).API()
 		assert.NotNil(t, api.Log)
-		api.Log = nil
+		assert.Len(t, api.Parts, 1)
+		api.Log, api.Parts = nil, nil
 		return api
 	}
 	o := limited()
-	assert.Equal(t, httpapi.Options{Reads: 400, Writes: 200, ClientShare: 50, RequestTimeout: time.Minute, WatchStall: time.Minute, SlowClientBytes: 256 << 20, WatchesPerClient: 5000, Hosts: []string{"10.0.0.1:80", "10.0.0.1"}}, o)
+	assert.Equal(t, httpapi.Options{Reads: 400, Writes: 200, ClientShare: 50, RequestTimeout: time.Minute, WatchStall: time.Minute, SlowClientBytes: 256 << 20, WatchesPerClient: 5000, Hosts: []string{"10.0.0.1:80", "127.0.0.1"}}, o)
 	o = limited("-request-timeout=0", "-slow-client-bytes=0", "-allow-host=a.example,b.example")
 	assert.EqualValues(t, -1, o.RequestTimeout)
 	assert.EqualValues(t, -1, o.SlowClientBytes)
-	assert.Equal(t, []string{"a.example", "b.example", "10.0.0.1:80", "10.0.0.1"}, o.Hosts)
+	assert.Equal(t, []string{"a.example", "b.example", "10.0.0.1:80", "127.0.0.1"}, o.Hosts)
 }
 
 func TestRefusalsAreLoggedOnceASecond(t *testing.T) {

@@ -353,24 +353,53 @@ func (c *collector) repeatAll() {
 	workers.Wait()
 }
 
+// tried is how many plans are tried again for one that leads to the finding each time.
+const tried = 4
+
 func (c *collector) repeat(f *Finding, id string) {
-	p := f.plans[0]
-	for range again {
-		l := c.x.live(&p, 0, true)
-		found := c.x.judge(l)
-		same := len(found) > 0 && found[0].id() == id
-		if same {
-			f.Again++
-			f.Text, f.Where, f.Details = found[0].text, found[0].where, nil
-			for _, d := range found[1:] {
+	best := -1
+	for i := range f.plans[:min(len(f.plans), tried)] {
+		r := c.again(&f.plans[i], id)
+		if r.seen <= best {
+			continue
+		}
+		best = r.seen
+		f.Plans[0], f.Plans[i] = f.Plans[i], f.Plans[0]
+		f.Again, f.Of, f.lines = r.seen, again, r.lines
+		if r.seen > 0 {
+			f.Text, f.Where, f.Details = r.found[0].text, r.found[0].where, nil
+			for _, d := range r.found[1:] {
 				f.Details = append(f.Details, d.text)
 			}
 		}
-		if same || f.lines == nil {
-			f.lines = beside(l.timeline(), c.x.references[0].timeline())
+		if best == again {
+			return
 		}
 	}
-	f.Of = again
+}
+
+// repetition is what several runs of one plan have found.
+type repetition struct {
+	seen  int // how often a finding came again
+	found []verdict
+	lines []line
+}
+
+// again runs a plan several times.
+func (c *collector) again(p *plan, id string) (r repetition) {
+	for range again {
+		l := c.x.live(p, 0, true)
+		found := c.x.judge(l)
+		same := len(found) > 0 && found[0].id() == id
+		if same {
+			r.seen++
+			r.found = found
+		}
+		if same || r.lines == nil {
+			r.lines = beside(l.timeline(), c.x.references[0].timeline())
+		}
+	}
+	return r
 }
 
 // progressLocked tells how far a long exploration is.

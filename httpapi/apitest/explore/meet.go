@@ -56,21 +56,10 @@ func (l *life) meet(r apitest.Request) apitest.Effect {
 		l.requests = append(l.requests, request{t, p.controller, l.step})
 	}
 	l.mu.Unlock()
-	if p.stale.Load() && r.Verb == "watch" && r.Query.Get("sendInitialEvents") == "true" {
-		return apitest.AnswerStatus(noWatchList()) // as a server without the feature: the client lists, and may see the past
-	}
 	if l.plan == nil || !l.plan.concerns(c) {
 		return apitest.Effect{}
 	}
 	return l.perturb(p, r, t)
-}
-
-// noWatchList is the answer of a server whose feature gate WatchList is off.
-func noWatchList() meta.Status {
-	return meta.Status{
-		Code: http.StatusUnprocessableEntity, Reason: "Invalid",
-		Message: `ListOptions.meta.k8s.io "" is invalid: sendInitialEvents: Forbidden: sendInitialEvents is forbidden for watch unless the WatchList feature gate is enabled`,
-	}
 }
 
 // boundLocked counts a request, and reports whether it is one too many.
@@ -309,8 +298,9 @@ func (l *life) restart(ctx context.Context, p *plan) {
 		if !p.concerns(&l.x.s.Controllers[started.controller]) {
 			return
 		}
-		started.stale.Store(true)
-		f := l.api.Fault(apitest.Stale(apitest.StaleOptions{ResourceVersion: strconv.FormatUint(version, 10)}), apitest.Match{Client: started.name})
+		// With WatchList a server that lags would not take the client back before it has caught up.
+		past := apitest.StaleOptions{ResourceVersion: strconv.FormatUint(version, 10), NoWatchList: true}
+		f := l.api.Fault(apitest.Stale(past), apitest.Match{Client: started.name})
 		l.mu.Lock()
 		defer l.mu.Unlock()
 		ends = append(ends, f)
@@ -323,11 +313,6 @@ func (l *life) restart(ctx context.Context, p *plan) {
 	for _, f := range ends {
 		f.Remove()
 	}
-	l.mu.Lock()
-	for _, started := range l.processes {
-		started.stale.Store(false)
-	}
-	l.mu.Unlock()
 	l.note("", "the reads are current again", true)
 }
 

@@ -21,7 +21,6 @@ type process struct {
 	dead       context.Context // ends when the process crashes
 	die        context.CancelFunc
 	crashing   atomic.Bool // its next request that fails is its last
-	stale      atomic.Bool // it reads from a replica that has stopped
 	stop       context.CancelFunc
 	done       chan struct{}
 	err        error // of Run; after done

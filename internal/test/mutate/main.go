@@ -115,7 +115,7 @@ func (p *planter) plant(m *mutation) (failed bool, output string, err error) {
 	if err := os.WriteFile(overlay, replace, 0o600); err != nil {
 		return false, "", err
 	}
-	if out, err := p.command("build", "-overlay", overlay, "./"+filepath.Dir(m.file)); err != nil {
+	if out, err := p.command("build", "-o", os.DevNull, "-overlay", overlay, "./"+filepath.Dir(m.file)); err != nil {
 		return false, "", fmt.Errorf("%s does not compile: %w\n%s", m.name, err, out)
 	}
 	args := []string{"test", "-overlay", overlay, "-failfast", "-timeout", p.timeout.String()}

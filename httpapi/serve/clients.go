@@ -28,8 +28,8 @@ func (l *clientListener) Accept() (net.Conn, error) {
 		if l.enter(client) {
 			return &conn{Conn: accepted, closed: sync.OnceFunc(func() { l.leave(client) })}, nil
 		}
-		accepted.Close()
 		l.refused(client)
+		accepted.Close()
 	}
 }
 

@@ -14,11 +14,11 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// fork makes a world and returns a tester of it.
+// fork forks the server, and returns a tester of it.
 func (d tester) fork(body string) tester {
 	d.t.Helper()
-	var w worldView
-	d.must(201, "POST", "/debug/worlds", body, &w)
+	var w forkView
+	d.must(201, "POST", "/debug/forks", body, &w)
 	return tester{d.t, w.URL}
 }
 
@@ -32,11 +32,11 @@ func (d tester) watch() (lines *bufio.Reader) {
 	return bufio.NewReader(resp.Body)
 }
 
-func TestWorldsSeeNothingOfEachOther(t *testing.T) {
+func TestForksSeeNothingOfEachOther(t *testing.T) {
 	d := startDebug(t)
 	d.must(201, "POST", leases, named("a"), nil)
 	fork := d.fork("")
-	assert.Equal(t, d.url+"/debug/worlds/1", fork.url)
+	assert.Equal(t, d.url+"/debug/forks/1", fork.url)
 	watch := fork.watch()
 	line, err := watch.ReadString('\n')
 	require.NoError(t, err)
@@ -46,7 +46,7 @@ func TestWorldsSeeNothingOfEachOther(t *testing.T) {
 	fork.must(201, "POST", leases, named("c"), nil)
 	line, err = watch.ReadString('\n')
 	require.NoError(t, err)
-	assert.Contains(t, line, `"name":"c"`, "b is of another world")
+	assert.Contains(t, line, `"name":"c"`, "b is of another fork")
 	for name, want := range map[string][2]int{"a": {200, 200}, "b": {200, 404}, "c": {404, 200}} {
 		assert.Equal(t, want, [2]int{d.code("GET", leases+"/"+name, ""), fork.code("GET", leases+"/"+name, "")}, name)
 	}
@@ -61,23 +61,23 @@ func TestWorldsSeeNothingOfEachOther(t *testing.T) {
 	}
 
 	again := fork.fork(`{"name":"again"}`)
-	assert.Equal(t, d.url+"/debug/worlds/again", again.url, "all worlds are beside each other")
+	assert.Equal(t, d.url+"/debug/forks/again", again.url, "all forks are beside each other")
 	assert.Equal(t, 200, again.code("GET", leases+"/c", ""))
-	var list struct{ Worlds []worldView }
-	d.must(200, "GET", "/debug/worlds", "", &list)
-	require.Len(t, list.Worlds, 2)
-	assert.Equal(t, again.url, list.Worlds[1].URL)
-	var one worldView
-	again.must(200, "GET", "/debug/worlds/1", "", &one)
-	assert.Equal(t, list.Worlds[0], one)
+	var list struct{ Forks []forkView }
+	d.must(200, "GET", "/debug/forks", "", &list)
+	require.Len(t, list.Forks, 2)
+	assert.Equal(t, again.url, list.Forks[1].URL)
+	var one forkView
+	again.must(200, "GET", "/debug/forks/1", "", &one)
+	assert.Equal(t, list.Forks[0], one)
 
-	d.must(204, "DELETE", "/debug/worlds/1", "", nil)
+	d.must(204, "DELETE", "/debug/forks/1", "", nil)
 	rest, err := io.ReadAll(watch)
 	assert.NoError(t, err, "the watch ends cleanly")
 	assert.Empty(t, rest)
 	assert.Equal(t, 404, fork.code("GET", leaseA, ""))
 	assert.Equal(t, 200, again.code("GET", leaseA, ""))
-	d.must(204, "DELETE", "/debug/worlds", "", nil)
+	d.must(204, "DELETE", "/debug/forks", "", nil)
 	assert.Equal(t, 404, again.code("GET", leaseA, ""))
 }
 
@@ -112,7 +112,7 @@ func TestResetTakesTheServerBackToItsStart(t *testing.T) {
 	assert.Equal(t, 404, d.code("GET", leaseA, ""), "as often as is wanted")
 }
 
-func TestResetTakesAWorldToAFixture(t *testing.T) {
+func TestResetTakesAForkToAFixture(t *testing.T) {
 	d := startDebug(t, func(c *config) { c.clock = start2026 })
 	d.must(201, "POST", leases, named("a"), nil)
 	code, _, text := d.do("POST", "/debug/reset", someLeases, "Content-Type", typeYAML)
@@ -129,7 +129,7 @@ func TestResetTakesAWorldToAFixture(t *testing.T) {
 	assert.Equal(t, 404, d.code("GET", leases+"/leader", ""))
 }
 
-func TestServerWithWorldsEndsThemAndDumpsItsOwn(t *testing.T) {
+func TestServerWithForksEndsThemAndDumpsItsOwn(t *testing.T) {
 	out := filepath.Join(t.TempDir(), "out.yaml")
 	c := debugConfig()
 	c.dump = out
@@ -159,7 +159,7 @@ func TestServerWithWorldsEndsThemAndDumpsItsOwn(t *testing.T) {
 	assert.Contains(t, string(data), "name: mine")
 }
 
-func TestResetTakesAWorldToTheStateOfAnother(t *testing.T) {
+func TestResetTakesAForkToTheStateOfAnother(t *testing.T) {
 	d := startDebug(t)
 	d.must(201, "POST", leases, named("a"), nil)
 	base := d.fork(`{"name":"base"}`)
@@ -176,7 +176,7 @@ func TestResetTakesAWorldToTheStateOfAnother(t *testing.T) {
 	assert.Equal(t, 200, base.code("GET", leaseA, ""), "a fork goes back to what it began with")
 	assert.Equal(t, 404, base.code("GET", leases+"/c", ""))
 	d.must(200, "POST", "/debug/reset", "", nil)
-	assert.Equal(t, 404, d.code("GET", leaseA, ""), "as does the world at the root")
+	assert.Equal(t, 404, d.code("GET", leaseA, ""), "as does the server at the root")
 }
 
 func TestElectionsGoOnInAFork(t *testing.T) {
@@ -190,14 +190,14 @@ func TestElectionsGoOnInAFork(t *testing.T) {
 	assert.NotContains(t, text, "first")
 }
 
-func TestWorldsAreBounded(t *testing.T) {
+func TestForksAreBounded(t *testing.T) {
 	d := startDebug(t)
-	for range maxWorlds {
-		d.must(201, "POST", "/debug/worlds", "", nil)
+	for range maxForks {
+		d.must(201, "POST", "/debug/forks", "", nil)
 	}
-	code, _, text := d.do("POST", "/debug/worlds", "")
+	code, _, text := d.do("POST", "/debug/forks", "")
 	assert.Equal(t, 403, code)
-	assert.Contains(t, text, fmt.Sprintf("worlds: got %d, want %d at most: DELETE some", maxWorlds+1, maxWorlds))
-	d.must(204, "DELETE", "/debug/worlds/7", "", nil)
-	d.must(201, "POST", "/debug/worlds", "", nil)
+	assert.Contains(t, text, fmt.Sprintf("forks: got %d, want %d at most: DELETE some", maxForks+1, maxForks))
+	d.must(204, "DELETE", "/debug/forks/7", "", nil)
+	d.must(201, "POST", "/debug/forks", "", nil)
 }

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// clientHosts returns the names and addresses at which clients reach an address of -listen, the
+// clientHosts returns the names and addresses at which clients reach an address, the
 // best one first.
 func clientHosts(listen string) ([]string, error) {
 	return hostsOf(listen, net.InterfaceAddrs, os.Hostname)

@@ -11,16 +11,16 @@ import (
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
-// worldView is a world in an answer.
-type worldView struct {
+// forkView is a fork in an answer.
+type forkView struct {
 	Name            string `json:"name"`
 	URL             string `json:"url"`
 	ResourceVersion string `json:"resourceVersion"`
 }
 
-// viewWorld returns a world with its URL for the client of r. It returns nil for nil, and if the
-// world has ended.
-func viewWorld(w *world, r *http.Request) *worldView {
+// viewFork returns a fork with its URL for the client of r. It returns nil for nil, and if the
+// fork has ended.
+func viewFork(w *fork, r *http.Request) *forkView {
 	if w == nil {
 		return nil
 	}
@@ -32,39 +32,39 @@ func viewWorld(w *world, r *http.Request) *worldView {
 	if r.TLS != nil {
 		scheme = "https://"
 	}
-	return &worldView{w.name, scheme + r.Host + w.path(), s.api.Store().ResourceVersion()}
+	return &forkView{w.name, scheme + r.Host + w.path(), s.api.Store().ResourceVersion()}
 }
 
-func (c control) listWorlds(w http.ResponseWriter, r *http.Request) error {
-	views := []*worldView{}
-	for _, name := range c.ws.names() {
-		if v := viewWorld(c.ws.find(name), r); v != nil {
+func (c control) listForks(w http.ResponseWriter, r *http.Request) error {
+	views := []*forkView{}
+	for _, name := range c.srv.names() {
+		if v := viewFork(c.srv.find(name), r); v != nil {
 			views = append(views, v)
 		}
 	}
-	return answer(w, http.StatusOK, map[string]any{"worlds": views})
+	return answer(w, http.StatusOK, map[string]any{"forks": views})
 }
 
-func (c control) getWorld(w http.ResponseWriter, r *http.Request) error {
+func (c control) getFork(w http.ResponseWriter, r *http.Request) error {
 	name := r.PathValue("name")
-	if v := viewWorld(c.ws.find(name), r); v != nil {
+	if v := viewFork(c.srv.find(name), r); v != nil {
 		return answer(w, http.StatusOK, v)
 	}
-	return notFound(noWorld(name))
+	return notFound(noFork(name))
 }
 
-func (c control) fork(w http.ResponseWriter, r *http.Request) error {
+func (c control) addFork(w http.ResponseWriter, r *http.Request) error {
 	var body struct {
 		Name string `json:"name"`
 	}
 	if err := readOption(w, r, &body); err != nil {
 		return err
 	}
-	other, err := c.ws.fork(c.world, body.Name)
+	other, err := c.srv.add(c.fork, body.Name)
 	if err != nil {
 		return refused(err)
 	}
-	v := viewWorld(other, r)
+	v := viewFork(other, r)
 	if v == nil {
 		return refused(errClosed)
 	}
@@ -85,21 +85,21 @@ func refused(err error) error {
 	return bad(err)
 }
 
-func (c control) removeWorld(w http.ResponseWriter, r *http.Request) error {
-	if err := c.ws.remove(r.PathValue("name")); err != nil {
+func (c control) removeFork(w http.ResponseWriter, r *http.Request) error {
+	if err := c.srv.remove(r.PathValue("name")); err != nil {
 		return notFound(err)
 	}
 	return done(w)
 }
 
-func (c control) removeWorlds(w http.ResponseWriter, _ *http.Request) error {
-	for _, name := range c.ws.names() {
-		c.ws.remove(name) // fails only if another request removed it
+func (c control) removeForks(w http.ResponseWriter, _ *http.Request) error {
+	for _, name := range c.srv.names() {
+		c.srv.remove(name) // fails only if another request removed it
 	}
 	return done(w)
 }
 
-// resetTo resets the world to its first state, to the state of another world, or to a
+// resetTo resets the server or fork to its first state, to the state of another one, or to a
 // fixture.
 func (c control) resetTo(w http.ResponseWriter, r *http.Request) error {
 	to, own, err := c.resetState(w, r)
@@ -109,10 +109,10 @@ func (c control) resetTo(w http.ResponseWriter, r *http.Request) error {
 	if own {
 		defer to.Close()
 	}
-	if err := c.world.reset(to); err != nil {
+	if err := c.fork.reset(to); err != nil {
 		return refused(err)
 	}
-	return answer(w, http.StatusOK, viewWorld(c.world, r))
+	return answer(w, http.StatusOK, viewFork(c.fork, r))
 }
 
 // resetState returns the store to reset to, and whether the caller must close it.
@@ -123,10 +123,10 @@ func (c control) resetState(w http.ResponseWriter, r *http.Request) (st *store.S
 		if err != nil {
 			return nil, false, err
 		}
-		c.ws.loading.Lock()
-		defer c.ws.loading.Unlock()
-		st := store.New(c.ws.empty)
-		if err := fixture.Load(r.Context(), st, fixture.Options{Kinds: append(httpapi.Kinds(), c.ws.options.API.Kinds...)}, source); err != nil {
+		c.srv.loading.Lock()
+		defer c.srv.loading.Unlock()
+		st := store.New(c.srv.empty)
+		if err := fixture.Load(r.Context(), st, fixture.Options{Kinds: append(httpapi.Kinds(), c.srv.options.API.Kinds...)}, source); err != nil {
 			st.Close()
 			return nil, false, bad(err)
 		}
@@ -138,10 +138,10 @@ func (c control) resetState(w http.ResponseWriter, r *http.Request) (st *store.S
 	if err := readOption(w, r, &body); err != nil || body.To == "" {
 		return c.start, false, err
 	}
-	if other := c.ws.find(body.To); other != nil {
+	if other := c.srv.find(body.To); other != nil {
 		if s := other.stage(); s != nil {
 			return s.api.Store(), false, nil
 		}
 	}
-	return nil, false, bad(noWorld(body.To))
+	return nil, false, bad(noFork(body.To))
 }

@@ -1,4 +1,4 @@
-package serve
+package httpapi
 
 import (
 	"bytes"
@@ -42,12 +42,6 @@ func (t *metricText) sample(name string, value float64, labels ...string) {
 	t.WriteByte(' ')
 	t.WriteString(strconv.FormatFloat(value, 'g', -1, 64))
 	t.WriteByte('\n')
-}
-
-// single writes a metric with one sample.
-func (t *metricText) single(name, kind, help string, value float64) {
-	t.family(name, kind, help)
-	t.sample(name, value)
 }
 
 // labels are the values of the labels of a sample.
@@ -99,8 +93,7 @@ func (s *series[L, N]) each(visit func(l L, n *N)) {
 	}
 }
 
-// buckets are the upper bounds of durations in seconds (upstream: apiserver,
-// endpoints/metrics, and storage/etcd3/metrics).
+// buckets are the upper bounds of durations in seconds (upstream: apiserver, endpoints/metrics).
 var buckets = [...]float64{0.005, 0.025, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1, 1.25, 1.5, 2, 3, 4, 5, 6, 8, 10, 15, 20, 30, 45, 60}
 
 // durations is a histogram. Its counts are for one bucket each; the last has no upper bound.

@@ -1,10 +1,8 @@
-package serve
+package httpapi_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"net/http/httptest"
 	"regexp"
@@ -21,18 +19,18 @@ import (
 	"github.com/kubecoord/kubecoord/store/kind"
 )
 
-// newScraped returns a handler with metrics, and a function that scrapes them.
-func newScraped(t *testing.T, size func(context.Context) (int64, error)) (f *Front, h http.Handler, scrape func() map[string]float64) {
+// newScraped returns an API with its metrics, and a function that scrapes them.
+func newScraped(t *testing.T) (api *httpapi.API, h http.Handler, scrape func() map[string]float64) {
 	t.Helper()
-	f, err := Options{Address: "127.0.0.1:0", History: 1, limits: limits{reads: 400, writes: 200, hosts: "example.com"}}.Open()
-	require.NoError(t, err)
 	st := store.New(store.Options{})
-	api := httpapi.New(st, f.API())
+	api = httpapi.New(st, httpapi.Options{Reads: 400, Writes: 200})
 	t.Cleanup(func() { api.Close(); st.Close() })
-	h = f.Metrics(Source{API: func() *httpapi.API { return api }, Store: func() *store.Store { return st }, Size: size}, api)
-	return f, h, func() map[string]float64 {
+	mux := http.NewServeMux()
+	mux.Handle("/", api)
+	mux.Handle("/metrics", api.Guard(httpapi.Metrics(api)))
+	return api, mux, func() map[string]float64 {
 		w := httptest.NewRecorder()
-		h.ServeHTTP(w, httptest.NewRequest("GET", "/metrics", nil))
+		mux.ServeHTTP(w, httptest.NewRequest("GET", "/metrics", nil))
 		require.Equal(t, 200, w.Code)
 		assert.Equal(t, "text/plain; version=0.0.4; charset=utf-8", w.Header().Get("Content-Type"))
 		return parseMetrics(t, w.Body.String())
@@ -77,7 +75,7 @@ func parseMetrics(t *testing.T, text string) map[string]float64 {
 const someLease = "/apis/coordination.k8s.io/v1/namespaces/default/leases"
 
 func TestMetricsAreNamedAsThoseOfAKubeAPIServer(t *testing.T) {
-	_, h, scrape := newScraped(t, nil)
+	_, h, scrape := newScraped(t)
 	do := func(method, path, contentType, body string) {
 		r := httptest.NewRequest(method, path, strings.NewReader(body))
 		r.Header.Set("Content-Type", contentType)
@@ -144,14 +142,11 @@ func TestMetricsAreNamedAsThoseOfAKubeAPIServer(t *testing.T) {
 	for _, kind := range []string{"mutating", "readOnly"} {
 		assert.Contains(t, got, `apiserver_current_inflight_requests{request_kind="`+kind+`"}`)
 	}
-	for _, name := range []string{"process_cpu_seconds_total", "process_start_time_seconds", "go_goroutines", "go_memstats_heap_alloc_bytes"} {
-		assert.Positive(t, got[name], name)
-	}
 	assert.NotContains(t, got, "etcd_requests_total")
 }
 
 func TestClientsCannotMakeUpSeries(t *testing.T) {
-	_, h, scrape := newScraped(t, nil)
+	_, h, scrape := newScraped(t)
 	scrape()
 	before := 0
 	for i := 1000; i < 1020; i++ { // not v1
@@ -168,7 +163,7 @@ func TestClientsCannotMakeUpSeries(t *testing.T) {
 }
 
 func TestOpenWatchesAndSlotsAreCounted(t *testing.T) {
-	_, h, scrape := newScraped(t, nil)
+	_, h, scrape := newScraped(t)
 	s := httptest.NewServer(h)
 	defer s.Close()
 	const open = `apiserver_longrunning_requests{verb="WATCH",group="coordination.k8s.io",version="v1",resource="leases",subresource="",scope="cluster",component="apiserver"}`
@@ -190,12 +185,12 @@ func TestOpenWatchesAndSlotsAreCounted(t *testing.T) {
 func TestMetricsAreGuarded(t *testing.T) {
 	st := store.New(store.Options{})
 	defer st.Close()
-	f := &Front{metrics: &metrics{start: time.Now()}}
 	api := httpapi.New(st, httpapi.Options{
 		Authenticate: httpapi.BearerTokens(map[string]httpapi.User{"s3cret": {Name: "alice"}}),
 		Authorize:    func(a httpapi.Attributes) (bool, string) { return a.Path != "/metrics", "" },
 	})
-	h := f.Metrics(Source{API: func() *httpapi.API { return api }, Store: func() *store.Store { return st }}, api)
+	defer api.Close()
+	h := api.Guard(httpapi.Metrics(api))
 	for token, want := range map[string]int{"": 401, "s3cret": 403} {
 		r := httptest.NewRequest("GET", "/metrics", nil)
 		r.Header.Set("Authorization", "Bearer "+token)
@@ -203,19 +198,33 @@ func TestMetricsAreGuarded(t *testing.T) {
 		h.ServeHTTP(w, r)
 		assert.Equal(t, want, w.Code)
 	}
-	api.Close()
 	w := httptest.NewRecorder()
-	f.Metrics(Source{API: func() *httpapi.API { return nil }}, api).ServeHTTP(w, httptest.NewRequest("GET", "/metrics", nil))
-	assert.Equal(t, 503, w.Code)
+	httpapi.Metrics(api).ServeHTTP(w, httptest.NewRequest("GET", "/metrics", nil))
+	got := parseMetrics(t, w.Body.String())
+	for _, code := range []string{"401", "403"} { // a second handler shows what the first has counted
+		assert.Equal(t, 1.0, got[`apiserver_request_total{verb="GET",dry_run="",group="",version="",resource="",subresource="/metrics",scope="",component="apiserver",code="`+code+`"}`])
+	}
+}
+
+func TestMetricsOfAForkCountItsOwnRequests(t *testing.T) {
+	api, h, scrape := newScraped(t)
+	h.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest("POST", someLease, strings.NewReader(`{"metadata":{"name":"a"}}`)))
+	st, err := api.Store().Fork()
+	require.NoError(t, err)
+	fork := api.Fork(st, httpapi.Options{})
+	defer func() { fork.Close(); st.Close() }()
+	w := httptest.NewRecorder()
+	httpapi.Metrics(fork).ServeHTTP(w, httptest.NewRequest("GET", "/metrics", nil))
+	got := parseMetrics(t, w.Body.String())
+	for name := range got {
+		assert.NotContains(t, name, "apiserver_request_total{")
+	}
+	assert.Equal(t, 1.0, got[`apiserver_resource_objects{group="coordination.k8s.io",resource="leases"}`])
+	assert.NotEmpty(t, scrape())
 }
 
 func TestKindsThatComeLaterAreCounted(t *testing.T) {
-	f, err := Options{Address: "127.0.0.1:0", History: 1, limits: limits{hosts: "example.com"}}.Open()
-	require.NoError(t, err)
-	st := store.New(store.Options{})
-	api := httpapi.New(st, f.API())
-	t.Cleanup(func() { api.Close(); st.Close() })
-	h := f.Metrics(Source{API: func() *httpapi.API { return api }, Store: func() *store.Store { return st }}, api)
+	api, h, _ := newScraped(t)
 	do := func(method, path, body string) string {
 		w := httptest.NewRecorder()
 		r := httptest.NewRequest(method, path, strings.NewReader(body))
@@ -238,7 +247,6 @@ func TestKindsThatComeLaterAreCounted(t *testing.T) {
 	require.NoError(t, api.AddKinds(t.Context(), gears))
 	do("POST", path, `{"apiVersion":"example.com/v1","kind":"Gear","metadata":{"name":"a"}}`)
 	do("GET", path, "")
-	f.Etcd("get", "example.com/gears/default/a", time.Millisecond, nil)
 	next := newGears()
 	require.NoError(t, api.ReplaceKind(t.Context(), gears, next))
 	got = parseMetrics(t, do("GET", "/metrics", ""))
@@ -247,37 +255,4 @@ func TestKindsThatComeLaterAreCounted(t *testing.T) {
 
 	require.NoError(t, api.RemoveKinds(t.Context(), httpapi.RemoveOptions{}, next))
 	assert.NotContains(t, parseMetrics(t, do("GET", "/metrics", "")), objects)
-}
-
-func TestEtcdRequestsAreCountedByResource(t *testing.T) {
-	f, _, scrape := newScraped(t, func(context.Context) (int64, error) { return 4711, nil })
-	f.Etcd("update", "leases/default/a", 30*time.Millisecond, nil)
-	f.Etcd("update", "leases/default/b", 2*time.Minute, io.ErrUnexpectedEOF)
-	f.Etcd("get", "services/endpoints/default/a", 25*time.Millisecond, nil)
-	f.Etcd("get", "health", time.Millisecond, errors.New("x"))
-	got := scrape()
-	const update = `operation="update",group="coordination.k8s.io",resource="leases"`
-	for name, want := range map[string]float64{
-		"etcd_requests_total{" + update + "}":                                                            2,
-		"etcd_request_errors_total{" + update + "}":                                                      1,
-		`etcd_request_duration_seconds_bucket{` + update + `,le="0.025"}`:                                0,
-		`etcd_request_duration_seconds_bucket{` + update + `,le="0.05"}`:                                 1,
-		`etcd_request_duration_seconds_bucket{` + update + `,le="60"}`:                                   1,
-		`etcd_request_duration_seconds_bucket{` + update + `,le="+Inf"}`:                                 2,
-		"etcd_request_duration_seconds_sum{" + update + "}":                                              120.03,
-		`etcd_request_duration_seconds_bucket{operation="get",group="",resource="endpoints",le="0.025"}`: 1,
-		`etcd_requests_total{operation="get",group="",resource=""}`:                                      1,
-		`apiserver_storage_size_bytes{storage_cluster_id="etcd-0"}`:                                      4711,
-	} {
-		assert.Contains(t, got, name)
-		assert.Equal(t, want, got[name], name)
-	}
-}
-
-func TestTextOfMetricsIsEscaped(t *testing.T) {
-	text := &metricText{}
-	text.family("a", "gauge", "x\\\ny")
-	text.sample("a", 1.5, "l", "q\"b\\n\nu\xff")
-	assert.Equal(t, "# HELP a x\\\\\\ny\n# TYPE a gauge\na{l=\"q\\\"b\\\\n\\nu\uFFFD\"} 1.5\n", text.String())
-	parseMetrics(t, text.String())
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -49,7 +50,7 @@ func TestSelfSignedCertificateHasAllAddresses(t *testing.T) {
 	for _, listen := range []string{"0.0.0.0:80", "[::]:80", "10.9.8.7:80", "kubecoord.example:80"} {
 		hosts, err := clientHosts(listen)
 		require.NoError(t, err)
-		pair, err := selfSigned(listen, 1)
+		pair, err := SelfSigned(listen, time.Hour)
 		require.NoError(t, err)
 		pool := x509.NewCertPool()
 		pool.AddCert(pair.Leaf)
@@ -59,11 +60,4 @@ func TestSelfSignedCertificateHasAllAddresses(t *testing.T) {
 		}
 		assert.Error(t, pair.Leaf.VerifyHostname("other.example"))
 	}
-}
-
-func TestWordsOfAShellAreQuoted(t *testing.T) {
-	assert.Equal(t, "/a/b-c.pem", quoteShell("/a/b-c.pem"))
-	assert.Equal(t, `'/a b/$x'`, quoteShell("/a b/$x"))
-	assert.Equal(t, `'it'\''s'`, quoteShell("it's"))
-	assert.Equal(t, `''`, quoteShell(""))
 }
