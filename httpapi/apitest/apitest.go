@@ -62,13 +62,14 @@ type API struct {
 	recorder *verdict.Recorder
 	ended    sync.Once
 
-	mu     sync.Mutex // guards all below and their contents; no callback runs under it
-	closed bool
-	server *httptest.Server // on a loopback port, or nil
-	calls  sync.WaitGroup   // requests in progress; none is added once closed
-	faults []*Fault
-	log    []*Request // the last Options.KeepRequests
-	open   map[*exchange]struct{}
+	mu      sync.Mutex // guards all below and their contents; no callback runs under it
+	closed  bool
+	server  *httptest.Server // on a loopback port, or nil
+	calls   sync.WaitGroup   // requests in progress; none is added once closed
+	faults  []*Fault
+	log     []*Request // the last Options.KeepRequests
+	open    map[*exchange]struct{}
+	crashed map[string]*Fault // by the name of the client
 }
 
 // New returns an API that ends with the test. It takes at most one Options.
@@ -109,7 +110,7 @@ func (o *Options) kept() int { return max(cmp.Or(o.KeepHistory, 10_000), 0) }
 func newAPI(t TB, st *store.Store, rec *verdict.Recorder, o Options, serve func(httpapi.Options) *httpapi.API) *API {
 	a := &API{
 		t: t, opts: o, st: st.Registry(), recorder: rec,
-		closing: make(chan struct{}), open: map[*exchange]struct{}{},
+		closing: make(chan struct{}), open: map[*exchange]struct{}{}, crashed: map[string]*Fault{},
 	}
 	opts := o.API
 	opts.Middleware = func(next http.Handler) http.Handler {

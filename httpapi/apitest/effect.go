@@ -64,10 +64,15 @@ func Answer(code int) Effect { return AnswerStatus(meta.Status{Code: int32(code)
 // AnswerStatus is like Answer with more than the Code. Empty fields are filled in.
 func AnswerStatus(s meta.Status) Effect {
 	return newEffect(fmt.Sprint("answer ", s.Code), checkStatus("Answer", s, 200), nil, func(x *exchange) bool {
-		x.api.api.Fail(x, x.r, complete(s, x.request()))
-		x.abortIfBroken()
+		x.answer(s)
 		return true
 	})
+}
+
+// answer answers with a Status.
+func (x *exchange) answer(s meta.Status) {
+	x.api.api.Fail(x, x.r, complete(s, x.request()))
+	x.abortIfBroken()
 }
 
 // Delay holds the request back, before the API or a later effect gets it.
@@ -112,10 +117,24 @@ func CutBefore() Effect {
 // CutAfter carries the request out and closes the connection instead of answering. It does not act on
 // watches.
 func CutAfter() Effect {
-	return newEffect("cut after", nil, notWatch, func(x *exchange) bool {
-		x.discard = true
+	return afterwards("cut after", nil, (*exchange).abort)
+}
+
+// afterwards returns an effect that carries requests out, and then calls act instead of answering.
+func afterwards(text string, err error, act func(x *exchange)) Effect {
+	return newEffect(text, err, notWatch, func(x *exchange) bool {
+		if x.after == nil {
+			x.after = func() { act(x) }
+		}
 		return false
 	})
+}
+
+// AnswerAfter carries the request out, and then answers as Answer does: AnswerAfter(504) is a write that was
+// committed although its client is told of a timeout. It does not act on watches.
+func AnswerAfter(code int) Effect {
+	s := meta.Status{Code: int32(code)}
+	return afterwards(fmt.Sprint("answer ", code, " after"), checkStatus("AnswerAfter", s, 200), func(x *exchange) { x.answer(s) })
 }
 
 // Partition holds back new requests and the rest of answers in progress, until Remove. The client sees
@@ -211,6 +230,18 @@ func (e Effect) First(n int) Effect {
 		}
 		return e.meet(m)
 	}
+	return limited
+}
+
+// Nth limits e to the nth request that the fault meets, so that a test can name one request: the second
+// update of a Lease is Nth(2) with a Match. Requests that arrived before the fault do not count.
+func (e Effect) Nth(n int) Effect {
+	limited := e
+	limited.text += fmt.Sprintf(" (request %d)", n)
+	if n < 1 {
+		limited.err = problem("Nth", "got %d, want 1 or more", n)
+	}
+	limited.act = func(m *meeting) bool { return !m.inProgress && m.fault.countMet(&n) == n && e.meet(m) }
 	return limited
 }
 

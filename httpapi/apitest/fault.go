@@ -104,6 +104,7 @@ type Fault struct {
 	matches, hits int
 	gone          bool
 	equal         map[string]uint64 // how many equal requests met an Adversary
+	met           map[*int]int      // how many requests met an Effect.Nth
 }
 
 // Fault activates a fault: requests that match one of on meet the effect; without on, all requests do.
@@ -111,7 +112,7 @@ type Fault struct {
 // faults then neither see nor count it. Fault fails the test if a parameter is wrong.
 func (a *API) Fault(effect Effect, on ...Match) *Fault {
 	a.t.Helper()
-	f := &Fault{api: a, effect: effect, on: slices.Clone(on), removed: make(chan struct{}), equal: map[string]uint64{}, lags: map[*StaleOptions]*lag{}}
+	f := &Fault{api: a, effect: effect, on: slices.Clone(on), removed: make(chan struct{}), equal: map[string]uint64{}, lags: map[*StaleOptions]*lag{}, met: map[*int]int{}}
 	if err := f.prepare(); err != nil {
 		a.t.Fatalf("apitest.Fault: %v", err)
 		return nil
@@ -186,13 +187,14 @@ func (f *Fault) MustHit() *Fault {
 	return f
 }
 
-// Remove ends the fault. Requests that a Partition holds continue, a Stale replica catches up, and watches get what
-// HideEvents has hidden.
+// Remove ends the fault. Requests that a Partition holds continue, a Stale replica catches up, watches get what
+// HideEvents has hidden, and a client that crashed can connect again.
 // Other requests that were already hit are not affected.
 func (f *Fault) Remove() {
 	f.api.mu.Lock()
 	lags := slices.Collect(maps.Values(f.lags))
 	var watches []*registry.Veils
+	maps.DeleteFunc(f.api.crashed, func(_ string, by *Fault) bool { return by == f })
 	if !f.gone {
 		f.gone = true
 		close(f.removed)
@@ -218,6 +220,14 @@ func (f *Fault) meet(x *exchange, inProgress bool) (answered bool) {
 	matches := func(m Match) bool { return m.Matches(x.request()) }
 	return f.effect.actsOn(x.req.Verb) && (len(f.on) == 0 || slices.ContainsFunc(f.on, matches)) && f.count(x) &&
 		f.effect.meet(&meeting{exchange: x, fault: f, inProgress: inProgress})
+}
+
+// countMet counts a request that meets an Effect.Nth, and returns how many there were.
+func (f *Fault) countMet(by *int) int {
+	f.api.mu.Lock()
+	defer f.api.mu.Unlock()
+	f.met[by]++
+	return f.met[by]
 }
 
 // count counts a request that matches. It returns false if the request was counted before.
