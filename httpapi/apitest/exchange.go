@@ -64,6 +64,7 @@ type faultHandler struct {
 func (h *faultHandler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	x := h.api.begin(w, r)
 	defer x.end()
+	x.slowDown()
 	if h.api.hasCrashed(x) {
 		x.abort()
 	}
