@@ -57,8 +57,9 @@ func isWatch(verb string) bool  { return verb == "watch" }
 func notWatch(verb string) bool { return verb != "watch" }
 
 // Answer replaces the answer of the API, which does not see the request. The rest of the Status is
-// as from a real server: Answer(409) is AlreadyExists for a create and else Conflict, and
-// Answer(429) asks the client to retry after one second.
+// as from a real server. Answer(429) asks the client to retry after one second. Answer(409) is a Conflict; for a
+// create it is AlreadyExists if there is such an object, and else the Conflict of a ResourceQuota that another create
+// has changed, so that no client learns of an object that does not exist.
 func Answer(code int) Effect { return AnswerStatus(meta.Status{Code: int32(code)}) }
 
 // AnswerStatus is like Answer with more than the Code. Empty fields are filled in.
@@ -71,11 +72,17 @@ func AnswerStatus(s meta.Status) Effect {
 
 // answer answers with a Status.
 func (x *exchange) answer(s meta.Status) {
-	x.api.api.Fail(x, x.r, complete(s, x.request()))
+	exists := s.Code == 409 && x.api.exists(x.req)
+	x.api.api.Fail(x, x.r, complete(s, x.request(), exists))
 	x.abortIfBroken()
 }
 
 // Delay holds the request back, before the API or a later effect gets it.
+//
+// In a testing/synctest bubble time passes only while all goroutines wait on each other, and waiting for a mutex does not
+// count. So a request must not be held while its client has locked a mutex that others wait for: the test would hang.
+// controller-runtime reads discovery in this way; Match{Resource: "*"} leaves it out. The same is true
+// for Hang, Partition and SlowEvents.
 func Delay(d time.Duration) Effect {
 	return newEffect(fmt.Sprint("delay ", d), checkNumber("Delay", d), nil, func(x *exchange) bool {
 		if d > 0 && !x.wait(d) {
@@ -85,7 +92,8 @@ func Delay(d time.Duration) Effect {
 	})
 }
 
-// ExpireHistory calls store.Store.ExpireHistory before the request goes on.
+// ExpireHistory calls store.Store.ExpireHistory before the request goes on. After it store.Store.History is empty;
+// API.Changes and API.Verify still know all changes.
 func ExpireHistory() Effect {
 	return newEffect("expire history", nil, nil, func(x *exchange) bool {
 		x.api.st.ExpireHistory()
@@ -93,7 +101,7 @@ func ExpireHistory() Effect {
 	})
 }
 
-// Hang gives no answer. The request ends when the client gives up or the API ends.
+// Hang gives no answer. The request ends when the client gives up or the API ends. See Delay about mutexes.
 func Hang() Effect {
 	return newEffect("hang", nil, nil, func(x *exchange) bool {
 		select {
@@ -138,7 +146,7 @@ func AnswerAfter(code int) Effect {
 }
 
 // Partition holds back new requests and the rest of answers in progress, until Remove. The client sees
-// no sign of it.
+// no sign of it. See Delay about mutexes.
 func Partition() Effect {
 	return Effect{text: "partition", inProgress: true, act: func(m *meeting) bool {
 		if m.hit() {

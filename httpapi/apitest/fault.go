@@ -18,7 +18,7 @@ type Match struct {
 	// deletecollection. Patch includes apply; apply is only server-side apply.
 	Verb string
 	// Resource is the plural, singular or Kind of a served resource, with or without its group:
-	// "leases", "Lease", "leases.coordination.k8s.io".
+	// "leases", "Lease", "leases.coordination.k8s.io". "*" is any resource, but not discovery, /version and such.
 	Resource string
 	// Subresource is "status" or another one of the kind, or "" for the object and its subresources.
 	Subresource string
@@ -33,13 +33,15 @@ type Match struct {
 // Matches reports whether a request matches. It can be passed to Requests.Where.
 func (m Match) Matches(r Request) bool {
 	return (m.Verb == "" || m.Verb == r.Verb || m.Verb == "patch" && r.Verb == "apply") &&
-		(m.Resource == "" || r.kind != nil && isNameOf(m.Resource, r.kind)) &&
+		(m.Resource == "" || m.Resource == anyResource && r.Resource != "" || r.kind != nil && isNameOf(m.Resource, r.kind)) &&
 		(m.Subresource == "" || m.Subresource == r.Subresource) &&
 		(m.Namespace == "" || m.Namespace == r.Namespace) &&
 		(m.Name == "" || m.Name == r.Name) &&
 		strings.Contains(r.UserAgent, m.UserAgent) &&
 		(m.Client == "" || m.Client == r.Client)
 }
+
+const anyResource = "*"
 
 // isNameOf reports whether a Match.Resource names a kind.
 func isNameOf(resource string, k *kind.Info) bool {
@@ -73,7 +75,7 @@ func verbs() []string {
 // request.
 func (a *API) checkMatch(m Match) error {
 	var plurals []string
-	known, defines, subresource := false, false, m.Subresource == "" || m.Subresource == "status"
+	known, defines, subresource := m.Resource == anyResource, false, m.Subresource == "" || m.Subresource == "status"
 	for _, kind := range a.api.Kinds() {
 		k := kinds.Of(kind)
 		plurals = append(plurals, k.Info().Plural)
