@@ -79,6 +79,8 @@ func Scenarios() []Scenario {
 		{Name: "discovered", play: discovered},
 		{Name: "started", play: started},
 		{Name: "apiservices", play: apiServices},
+		{Name: "aggregated", play: aggregated, Alone: true},
+		{Name: "registered", play: registered, Alone: true},
 		{Name: "collector", play: collector, Controllers: true},
 		{Name: "orphans", play: orphans, Controllers: true},
 		{Name: "emptied", play: emptied, Controllers: true},

@@ -30,7 +30,7 @@ func effective() map[string]string {
 		"max-mutating-requests-inflight":       "Writes at a time.",
 		"max-requests-inflight":                "Reads at a time.",
 		"request-timeout":                      "The longest time of a request that is no watch.",
-		"runtime-config":                       "GROUP/VERSION=false, or api/all=false, takes built-in kinds away.",
+		"runtime-config":                       "GROUP/VERSION=false, or api/all=false, takes built-in kinds away; coordination.k8s.io/v1beta1=true adds LeaseCandidates.",
 		"secure-port":                          "The port, with TLS.",
 		"service-account-issuer":               "The issuer of tokens of ServiceAccounts. Tokens of the others are accepted too.",
 		"service-account-key-file":             "Keys that check tokens of ServiceAccounts.",

@@ -22,6 +22,8 @@ type Options struct {
 	// Serves, if not nil, reports whether a resource is served: of a built-in kind, or CustomResourceDefinitions. A kind of which one
 	// version is served has all of them. Kinds that another option needs are served in any case.
 	Serves func(schema.GroupVersionResource) bool
+	// LeaseCandidates serves LeaseCandidates, in all their versions. A kube-apiserver has them with --runtime-config only.
+	LeaseCandidates bool
 	// Namespaces makes the namespaces default, kube-system, kube-public and kube-node-lease, and refuses objects in
 	// namespaces that do not exist, or that are deleted, as the admission plugin NamespaceLifecycle.
 	Namespaces bool
