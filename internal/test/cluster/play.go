@@ -51,7 +51,7 @@ type play struct {
 	code      int // its status
 	token     string
 	port      string // of an APIService; answers have shownPort in its place
-	err       error // of the first step that could not be carried out
+	err       error  // of the first step that could not be carried out
 	cleanup   []string
 }
 
@@ -146,6 +146,10 @@ func (p *play) send(method, path, body string, headers []string) (*http.Response
 	}
 	for _, h := range headers {
 		name, value, _ := strings.Cut(h, ": ")
+		if strings.HasPrefix(name, "Impersonate-") {
+			req.Header.Add(name, p.text(value))
+			continue
+		}
 		req.Header.Set(name, p.text(value))
 	}
 	resp, err := p.Transport.RoundTrip(req)

@@ -59,7 +59,7 @@ func (o Options) extend(a *httpapi.API, opts *httpapi.Options, tokens *access.To
 	last := o.access(a, opts, tokens)
 	// Impersonation comes before it.
 	aggregator.Extend(a, opts, aggregator.Options{Dial: o.Dial, Services: admission.Services(a, o.Dial != nil, o.Addresses), Register: o.Objects})
-	if slices.ContainsFunc(plugins.Names(), o.runs) || last != nil {
+	if slices.ContainsFunc(slices.Concat(plugins.Names(), plugins.Optional()), o.runs) || last != nil {
 		opts.Admission = o.admission(a, opts, calls, last)
 	}
 }
@@ -74,10 +74,19 @@ func (o Options) withoutCandidates(a *httpapi.API) {
 // admission returns the admission plugins of one API, and last after them.
 func (o Options) admission(a *httpapi.API, opts *httpapi.Options, calls *webhooks.Calls, last httpapi.Admission) httpapi.Admission {
 	chain := admission.Options{Runs: o.runs, Authorize: opts.Authorize, Calls: calls, Last: last}
-	if builtIn := plugins.New(a, plugins.Options{Runs: o.runs, Authorize: opts.Authorize}); builtIn != nil {
+	tolerate := plugins.Tolerate{NotReady: seconds(o.NotReadySeconds), Unreachable: seconds(o.UnreachableSeconds)}
+	if builtIn := plugins.New(a, plugins.Options{Runs: o.runs, Authorize: opts.Authorize, Tolerate: tolerate}); builtIn != nil {
 		chain.BuiltIn = builtIn
 	}
 	return admission.New(a, chain)
+}
+
+// seconds returns the value of a flag whose default is 300.
+func seconds(n *int64) int64 {
+	if n == nil {
+		return 300
+	}
+	return *n
 }
 
 // run adds a controller.

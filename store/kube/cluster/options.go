@@ -64,8 +64,11 @@ type Options struct {
 	Policies bool
 	// Plugins are the names of admission plugins that run, as the flag --enable-admission-plugins of kube-apiserver spells them, in any
 	// order. NamespaceLifecycle runs with Namespaces also, and the plugins for webhooks and policies with Webhooks and Policies. See
-	// [DefaultPlugins].
+	// [DefaultPlugins]; ServiceAccount and NodeRestriction are the others that there are.
 	Plugins []string
+	// NotReadySeconds and UnreachableSeconds are how long Pods tolerate a node that is not ready, or not reachable, by the plugin
+	// DefaultTolerationSeconds. Nil means 300.
+	NotReadySeconds, UnreachableSeconds *int64
 	// Disruptions makes evictions obey PodDisruptionBudgets.
 	Disruptions bool
 	// Reviews answers TokenReviews, SubjectAccessReviews and their kin by the Authenticate and Authorize of the API, and

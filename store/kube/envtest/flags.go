@@ -23,7 +23,7 @@ func readFlags(s *APIServer) (f flags, err error) {
 	// The flags that envtest sets itself are not read, nor are they reported.
 	own := strings.Fields(`allow-privileged cert-dir bind-address secure-port etcd-servers insecure-port
 		advertise-address service-account-issuer service-account-key-file service-account-signing-key-file`)
-	read := strings.Fields("client-ca-file token-auth-file anonymous-auth authorization-mode enable-admission-plugins disable-admission-plugins service-cluster-ip-range service-node-port-range feature-gates runtime-config")
+	read := strings.Fields("client-ca-file token-auth-file anonymous-auth authorization-mode enable-admission-plugins disable-admission-plugins service-cluster-ip-range service-node-port-range feature-gates runtime-config default-not-ready-toleration-seconds default-unreachable-toleration-seconds")
 	args := &Arguments{maps.Clone(s.Configure().values)}
 	rest, err := args.addTemplates(s.Args, s)
 	if err != nil {
