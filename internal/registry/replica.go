@@ -169,7 +169,8 @@ func (p *Replica) advanceByAgeLocked(head uint64) (next time.Time) {
 		p.version = max(p.version, p.st.oldest())
 		changes, complete := p.st.hub.Changes(p.version, head)
 		for _, c := range changes {
-			if due := c.At.Add(p.opts.Age); due.After(now) {
+			// A change of the future is of another clock: the store was forked into a bubble, where time begins again.
+			if due := c.At.Add(p.opts.Age); due.After(now) && !c.At.After(now) {
 				next = due
 				break
 			}

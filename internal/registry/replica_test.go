@@ -2,6 +2,7 @@ package registry_test
 
 import (
 	"context"
+	"math"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -285,6 +286,23 @@ func TestReplicaLearnsOfChangesLater(t *testing.T) {
 		start := time.Now()
 		assert.Equal(t, "1002: ns/a ns/b", stateUnder(ctx, st, registry.ListOptions{}))
 		assert.Equal(t, time.Second, time.Since(start), "it is waited for")
+	})
+}
+
+// A store that was prepared outside of a bubble has changes that are decades ahead of the clock of its forks inside.
+func TestReplicaKnowsTheChangesBeforeItsClock(t *testing.T) {
+	prepared := newStoreWith(t, registry.Options{Clock: clock.Real{}, HistoryAge: math.MaxInt64})
+	createAll(t, leasesIn(prepared), "ns/a")
+	synctest.Test(t, func(t *testing.T) {
+		st, err := prepared.Fork()
+		require.NoError(t, err)
+		defer st.Close()
+		_, ctx := newReplica(t, st, registry.ReplicaOptions{Age: 2 * time.Second})
+		assert.Equal(t, "1001: ns/a", stateUnder(ctx, st, anyState))
+		createAll(t, leasesIn(st), "ns/b")
+		assert.Equal(t, "1001: ns/a", stateUnder(ctx, st, anyState))
+		time.Sleep(2 * time.Second)
+		assert.Equal(t, "1002: ns/a ns/b", stateUnder(ctx, st, anyState))
 	})
 }
 

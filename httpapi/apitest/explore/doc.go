@@ -22,7 +22,8 @@
 // A rest is a state in which nothing was written for Options.Quiet. At each rest the objects must be equal to the objects of the
 // undisturbed runs, but for what differs from run to run by itself: uids, versions, times, generated names, and each member on which the
 // undisturbed runs do not agree. Objects must be created and deleted as often as in the undisturbed runs, except while events are hidden from the
-// controller. A restart at the end must write nothing.
+// controller. A restart at the end must write nothing. What a controller that reads an old state makes for an owner that is gone is not
+// counted if the garbage collector deletes it.
 //
 // # What it cannot find
 //

@@ -8,11 +8,16 @@ import (
 	"os"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	kinds "github.com/kubecoord/kubecoord/endpoints"
+	"github.com/kubecoord/kubecoord/httpapi"
 	"github.com/kubecoord/kubecoord/httpapi/apitest"
+	"github.com/kubecoord/kubecoord/lease"
+	"github.com/kubecoord/kubecoord/store"
 	"github.com/kubecoord/kubecoord/store/fixture"
 )
 
@@ -85,6 +90,48 @@ func TestMembersThatDiffer(t *testing.T) {
 	require.NotEmpty(t, texts)
 	assert.Equal(t, `after step 1 "create a": leases default/a: .metadata.annotations.try-1 is "x", in the undisturbed run absent`, texts[0])
 	assert.Empty(t, found(t, Scenario{Steps: s.Steps, Controllers: s.Controllers, Mask: []string{"leases .metadata.annotations"}}, Options{Runs: 60}))
+}
+
+// collectAll deletes Endpoints whose owner is gone, as a garbage collector does.
+func collectAll(ctx context.Context, a *httpapi.API) {
+	children := kinds.In(a.Store())
+	for {
+		sleep(ctx, 10*time.Second)
+		if ctx.Err() != nil {
+			return
+		}
+		for child, err := range children.All(ctx, "default") {
+			if err == nil && len(child.OwnerReferences) > 0 {
+				if _, err := lease.In(a.Store()).Get(ctx, "default", child.Name); err != nil {
+					children.Delete(ctx, "default", child.Name, store.DeleteOptions{})
+				}
+			}
+		}
+	}
+}
+
+// What is made for an owner that is gone does not count if another client deletes it, and counts if nobody does.
+func TestOrphansThatAreCollected(t *testing.T) {
+	remove := Step{"delete a", func(ctx context.Context, c Conn) error {
+		if _, _, err := ask(ctx, c, http.MethodDelete, leases+"/a", ""); err != nil {
+			return err
+		}
+		_, _, err := ask(ctx, c, http.MethodDelete, endpoints+"/a", "")
+		return err
+	}}
+	s := Scenario{Steps: []Step{create("a"), remove}, Controllers: []Controller{{Run: onEach(func(ctx context.Context, c Conn) error {
+		_, list, err := ask(ctx, c, http.MethodGet, leases+"?resourceVersion=0", "")
+		_, after, found := strings.Cut(list, `"uid":"`)
+		if err != nil || !found {
+			return err
+		}
+		_, _, err = ask(ctx, c, http.MethodPost, endpoints, `{"metadata":{"name":"a","ownerReferences":[{"apiVersion":"coordination.k8s.io/v1","kind":"Lease","name":"a","uid":"`+after[:36]+`"}]}}`)
+		return err
+	})}}}
+	plan := Options{Plans: []string{"stale-restart 2 before delete leases default/a #1"}}
+	assert.Equal(t, []string{"after the restart: endpoints default/a exists, in the undisturbed run it does not"}, found(t, s, plan))
+	s.API = apitest.New(t, apitest.Options{API: httpapi.Options{Parts: []httpapi.Part{httpapi.Controller(collectAll)}}})
+	assert.Empty(t, found(t, s, plan))
 }
 
 // The controller changes an object that it leaves alone otherwise, and changes it back.
@@ -206,4 +253,16 @@ func TestPagesOfFindings(t *testing.T) {
 	assert.Contains(t, string(page), "an annotation &lt;b&gt;too much&lt;/b&gt;")
 	assert.Contains(t, string(page), `<tr class="mark">`)
 	assert.Contains(t, r.Findings[0].String(), r.Findings[0].Page)
+}
+
+// A controller that renews a Lease for ever is at rest: nothing changes but times.
+func TestHeartbeatsAreRest(t *testing.T) {
+	s := Scenario{Steps: []Step{create("a")}, Controllers: []Controller{{Run: func(ctx context.Context, c Conn) error {
+		for ctx.Err() == nil {
+			ask(ctx, c, http.MethodPatch, leases+"/a", `{"spec":{"renewTime":"`+time.Now().UTC().Format("2006-01-02T15:04:05.000000Z")+`"}}`)
+			sleep(ctx, 10*time.Second)
+		}
+		return nil
+	}}}}
+	assert.Empty(t, found(t, s, Options{Plans: []string{"restart 1"}}))
 }

@@ -17,6 +17,7 @@ import (
 
 	"github.com/kubecoord/kubecoord/httpapi/apitest"
 	"github.com/kubecoord/kubecoord/internal/registry"
+	"github.com/kubecoord/kubecoord/store/meta"
 	"github.com/kubecoord/kubecoord/watch"
 )
 
@@ -41,6 +42,8 @@ type life struct {
 	made      map[key]int // since the last rest
 	gone      map[key]int
 	texts     []string
+	alive     map[string]bool // uids of objects that exist
+	orphans   map[string]bool // uids of objects that were made for owners that were gone
 	names     names
 	writes    int
 	written   map[key]bool // what controllers changed or deleted, but for the status
@@ -101,6 +104,7 @@ func (x *explorer) live(plan *plan, nth int, keep bool) *life {
 		x: x, plan: plan, nth: nth, keep: keep,
 		objects: map[key]tracked{}, made: map[key]int{}, gone: map[key]int{}, written: map[key]bool{}, own: map[key]bool{}, processes: map[string]*process{},
 		occur: map[string]int{}, ends: map[string]int{}, open: map[requestID][]*entry{},
+		alive: maps.Clone(x.liveUIDs), orphans: map[string]bool{},
 		names: names{uids: maps.Clone(x.uids), live: maps.Clone(x.liveUIDs), generated: map[string]string{}, versions: map[string]bool{}},
 	}
 	func() {
@@ -300,8 +304,15 @@ func (l *life) seeLocked(c *change) {
 	switch {
 	case verb == "create":
 		l.made[k]++
+		l.alive[string(it.UID())] = true
+		l.orphans[string(it.UID())] = l.isOrphanLocked(it)
 	case verb == "delete":
-		l.gone[k]++
+		delete(l.alive, string(it.UID()))
+		if l.orphans[string(it.UID())] && c.by == nil && l.made[k] > 0 {
+			l.made[k]-- // the garbage collector has undone it
+		} else {
+			l.gone[k]++
+		}
 	case reflect.DeepEqual(l.names.tree(c.Old), l.names.tree(c.New)):
 		return
 	}
@@ -320,6 +331,12 @@ func (l *life) seeLocked(c *change) {
 	}
 	l.last = verb + " " + k.resource + " " + l.names.object(k) + " by " + who
 	l.texts = append(l.texts, l.last)
+}
+
+// isOrphanLocked reports whether an object has owners, and none of them exists any more.
+func (l *life) isOrphanLocked(it *registry.Item) bool {
+	owners := it.Metadata().OwnerReferences
+	return len(owners) > 0 && !slices.ContainsFunc(owners, func(o meta.OwnerReference) bool { return l.alive[string(o.UID)] })
 }
 
 // onlyStatus reports whether two states of an object differ in the status only.
