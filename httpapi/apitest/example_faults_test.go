@@ -217,7 +217,7 @@ func ExampleAdversary() {
 	adversary.Remove()
 	fmt.Println(len(api.Faults()), "faults left")
 	// Output:
-	// any *: adversary, 30%, seed 42 hit 6 of 20 requests: 15 creates were answered
+	// any *: adversary, 30%, seed 42 hit 7 of 20 requests: 16 creates were answered
 	// 0 faults left
 }
 
