@@ -207,9 +207,9 @@ func (a *API) open(k *kinds.Kind) (*registry.Resource, error) {
 
 // groupOrder lists the groups of a real server in the order of discovery (upstream: pkg/controlplane/apiserver and
 // cmd/kube-apiserver/app, aggregator.go). Other groups follow by name.
-const groupOrder = ` apiregistration.k8s.io apps events.k8s.io authentication.k8s.io authorization.k8s.io autoscaling batch certificates.k8s.io networking.k8s.io policy
- rbac.authorization.k8s.io storage.k8s.io admissionregistration.k8s.io apiextensions.k8s.io scheduling.k8s.io coordination.k8s.io node.k8s.io
- discovery.k8s.io resource.k8s.io flowcontrol.apiserver.k8s.io internal.apiserver.k8s.io storagemigration.k8s.io `
+const groupOrder = " apiregistration.k8s.io apps events.k8s.io authentication.k8s.io authorization.k8s.io autoscaling batch certificates.k8s.io " +
+	"networking.k8s.io policy rbac.authorization.k8s.io storage.k8s.io admissionregistration.k8s.io apiextensions.k8s.io scheduling.k8s.io " +
+	"coordination.k8s.io node.k8s.io discovery.k8s.io resource.k8s.io flowcontrol.apiserver.k8s.io internal.apiserver.k8s.io storagemigration.k8s.io "
 
 // sort orders groups, versions and resources as in discovery.
 func (s *served) sort() {

@@ -6,6 +6,7 @@ require (
 	github.com/kubecoord/kubecoord v0.0.0
 	github.com/kubecoord/kubecoord/store/kube v0.0.0
 	github.com/stretchr/testify v1.12.1
+	golang.org/x/term v0.45.0
 	k8s.io/apimachinery v0.37.2
 )
 
@@ -81,7 +82,6 @@ require (
 	golang.org/x/oauth2 v0.36.0 // indirect
 	golang.org/x/sync v0.24.0 // indirect
 	golang.org/x/sys v0.47.0 // indirect
-	golang.org/x/term v0.45.0 // indirect
 	golang.org/x/text v0.40.0 // indirect
 	golang.org/x/time v0.15.0 // indirect
 	google.golang.org/genproto/googleapis/api v0.0.0-20260526163538-3dc84a4a5aaa // indirect

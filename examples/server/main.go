@@ -11,8 +11,8 @@
 // SIGTERM end open watches and stop it.
 //
 // With -debug it serves tests in any language: below /debug/ it offers the functions
-// of package httpapi/apitest, and shows elections as they happen. GET /debug/ lists
-// the operations.
+// of package httpapi/apitest. GET /debug/ lists the operations; in a browser it is a page
+// with faults, requests and history, and /debug/elections shows elections, as they happen.
 //
 //	curl -X POST -H 'Content-Type: application/json' $URL/debug/faults \
 //	  -d '{"verb": "update", "resource": "leases", "first": 2, "answer": {"code": 409}}'

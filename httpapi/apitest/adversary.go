@@ -22,8 +22,8 @@ type AdversaryOptions struct {
 
 // Adversary chooses effects at random, for some of the requests that match: delays, errors, cut
 // connections, torn watches, expired history, stale reads. A real server and its network may cause
-// each of them at any time. The choice for a request depends only on the seed, the client, its
-// User-Agent, the verb and path, and the number of equal requests before it: a client that sends
+// each of them at any time. The choice for a request depends only on the seed, the client (or
+// its User-Agent, if it has no name), the verb and path, and the number of equal requests before it: a client that sends
 // the same requests meets the same effects.
 func Adversary(o AdversaryOptions) Effect {
 	drawn := o.Seed == 0
@@ -45,7 +45,7 @@ func Adversary(o AdversaryOptions) Effect {
 			return nil
 		},
 		act: func(m *meeting) bool {
-			equal := fmt.Sprint(m.req.Client, "\n", m.req.UserAgent, "\n", m.req.Verb, "\n", m.req.Path)
+			equal := fmt.Sprint(cmp.Or(m.req.Client, m.req.UserAgent), "\n", m.req.Verb, "\n", m.req.Path)
 			h := fnv.New64a()
 			fmt.Fprint(h, equal, "\n", m.fault.countEqual(equal))
 			rnd := rand.New(rand.NewPCG(o.Seed, h.Sum64()))

@@ -48,6 +48,10 @@ type Options struct {
 	KeepHistory int
 	// KeepRequests is how many requests Requests returns at most. Zero means 1000, a negative value none.
 	KeepRequests int
+	// MaxRequestsPerInstant is how many requests a client may send at one instant of a testing/synctest bubble. A client that works
+	// without a pause would otherwise stop the time there, and the test never ends. Beyond it the test fails once, with the name
+	// of the client, and each later request of the client takes a second. Zero means 100,000, a negative value no limit.
+	MaxRequestsPerInstant int
 }
 
 // API is the server of one test. Its methods may be called from any goroutine, except those that may
@@ -62,13 +66,15 @@ type API struct {
 	recorder *verdict.Recorder
 	ended    sync.Once
 
-	mu     sync.Mutex // guards all below and their contents; no callback runs under it
-	closed bool
-	server *httptest.Server // on a loopback port, or nil
-	calls  sync.WaitGroup   // requests in progress; none is added once closed
-	faults []*Fault
-	log    []*Request // the last Options.KeepRequests
-	open   map[*exchange]struct{}
+	mu      sync.Mutex // guards all below and their contents; no callback runs under it
+	closed  bool
+	server  *httptest.Server // on a loopback port, or nil
+	calls   sync.WaitGroup   // requests in progress; none is added once closed
+	faults  []*Fault
+	log     []*Request // the last Options.KeepRequests
+	open    map[*exchange]struct{}
+	crashed map[string]*Fault // by the name of the client
+	rushes  map[string]*rush  // by the name of the client
 }
 
 // New returns an API that ends with the test. It takes at most one Options.
@@ -109,7 +115,7 @@ func (o *Options) kept() int { return max(cmp.Or(o.KeepHistory, 10_000), 0) }
 func newAPI(t TB, st *store.Store, rec *verdict.Recorder, o Options, serve func(httpapi.Options) *httpapi.API) *API {
 	a := &API{
 		t: t, opts: o, st: st.Registry(), recorder: rec,
-		closing: make(chan struct{}), open: map[*exchange]struct{}{},
+		closing: make(chan struct{}), open: map[*exchange]struct{}{}, crashed: map[string]*Fault{}, rushes: map[string]*rush{},
 	}
 	opts := o.API
 	opts.Middleware = func(next http.Handler) http.Handler {

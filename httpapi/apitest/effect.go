@@ -57,20 +57,32 @@ func isWatch(verb string) bool  { return verb == "watch" }
 func notWatch(verb string) bool { return verb != "watch" }
 
 // Answer replaces the answer of the API, which does not see the request. The rest of the Status is
-// as from a real server: Answer(409) is AlreadyExists for a create and else Conflict, and
-// Answer(429) asks the client to retry after one second.
+// as from a real server. Answer(429) asks the client to retry after one second. Answer(409) is a Conflict; for a
+// create it is AlreadyExists if there is such an object, and else the Conflict of a ResourceQuota that another create
+// has changed, so that no client learns of an object that does not exist.
 func Answer(code int) Effect { return AnswerStatus(meta.Status{Code: int32(code)}) }
 
 // AnswerStatus is like Answer with more than the Code. Empty fields are filled in.
 func AnswerStatus(s meta.Status) Effect {
 	return newEffect(fmt.Sprint("answer ", s.Code), checkStatus("Answer", s, 200), nil, func(x *exchange) bool {
-		x.api.api.Fail(x, x.r, complete(s, x.request()))
-		x.abortIfBroken()
+		x.answer(s)
 		return true
 	})
 }
 
+// answer answers with a Status.
+func (x *exchange) answer(s meta.Status) {
+	exists := s.Code == 409 && x.api.exists(x.req)
+	x.api.api.Fail(x, x.r, complete(s, x.request(), exists))
+	x.abortIfBroken()
+}
+
 // Delay holds the request back, before the API or a later effect gets it.
+//
+// In a testing/synctest bubble time passes only while all goroutines wait on each other, and waiting for a mutex does not
+// count. So a request must not be held while its client has locked a mutex that others wait for: the test would hang.
+// controller-runtime reads discovery in this way; Match{Resource: "*"} leaves it out. The same is true
+// for Hang, Partition and SlowEvents.
 func Delay(d time.Duration) Effect {
 	return newEffect(fmt.Sprint("delay ", d), checkNumber("Delay", d), nil, func(x *exchange) bool {
 		if d > 0 && !x.wait(d) {
@@ -80,7 +92,8 @@ func Delay(d time.Duration) Effect {
 	})
 }
 
-// ExpireHistory calls store.Store.ExpireHistory before the request goes on.
+// ExpireHistory calls store.Store.ExpireHistory before the request goes on. After it store.Store.History is empty;
+// API.Changes and API.Verify still know all changes.
 func ExpireHistory() Effect {
 	return newEffect("expire history", nil, nil, func(x *exchange) bool {
 		x.api.st.ExpireHistory()
@@ -88,7 +101,7 @@ func ExpireHistory() Effect {
 	})
 }
 
-// Hang gives no answer. The request ends when the client gives up or the API ends.
+// Hang gives no answer. The request ends when the client gives up or the API ends. See Delay about mutexes.
 func Hang() Effect {
 	return newEffect("hang", nil, nil, func(x *exchange) bool {
 		select {
@@ -112,14 +125,28 @@ func CutBefore() Effect {
 // CutAfter carries the request out and closes the connection instead of answering. It does not act on
 // watches.
 func CutAfter() Effect {
-	return newEffect("cut after", nil, notWatch, func(x *exchange) bool {
-		x.discard = true
+	return afterwards("cut after", nil, (*exchange).abort)
+}
+
+// afterwards returns an effect that carries requests out, and then calls act instead of answering.
+func afterwards(text string, err error, act func(x *exchange)) Effect {
+	return newEffect(text, err, notWatch, func(x *exchange) bool {
+		if x.after == nil {
+			x.after = func() { act(x) }
+		}
 		return false
 	})
 }
 
+// AnswerAfter carries the request out, and then answers as Answer does: AnswerAfter(504) is a write that was
+// committed although its client is told of a timeout. It does not act on watches.
+func AnswerAfter(code int) Effect {
+	s := meta.Status{Code: int32(code)}
+	return afterwards(fmt.Sprint("answer ", code, " after"), checkStatus("AnswerAfter", s, 200), func(x *exchange) { x.answer(s) })
+}
+
 // Partition holds back new requests and the rest of answers in progress, until Remove. The client sees
-// no sign of it.
+// no sign of it. See Delay about mutexes.
 func Partition() Effect {
 	return Effect{text: "partition", inProgress: true, act: func(m *meeting) bool {
 		if m.hit() {
@@ -211,6 +238,18 @@ func (e Effect) First(n int) Effect {
 		}
 		return e.meet(m)
 	}
+	return limited
+}
+
+// Nth limits e to the nth request that the fault meets, so that a test can name one request: the second
+// update of a Lease is Nth(2) with a Match. Requests that arrived before the fault do not count.
+func (e Effect) Nth(n int) Effect {
+	limited := e
+	limited.text += fmt.Sprintf(" (request %d)", n)
+	if n < 1 {
+		limited.err = problem("Nth", "got %d, want 1 or more", n)
+	}
+	limited.act = func(m *meeting) bool { return !m.inProgress && m.fault.countMet(&n) == n && e.meet(m) }
 	return limited
 }
 

@@ -56,6 +56,61 @@ func ExampleEffect_Then() {
 	// true
 }
 
+// A worker is killed between its second write and the answer. A new one starts.
+func ExampleCrashAfter() {
+	t, end := exampleTest()
+	defer end()
+	api := apitest.New(t)
+	ctx, kill := context.WithCancel(context.Background())
+	f := api.Fault(apitest.CrashAfter(kill).Nth(2), apitest.Match{Verb: "create", Client: "worker"})
+	client := &http.Client{Transport: api.TransportFor("worker")}
+	for _, name := range []string{"a", "b", "c"} {
+		post(client, api.Host()+path, `{"metadata":{"name":"`+name+`"}}`)
+	}
+	fmt.Println(ctx.Err())
+	f.Remove()
+	post(client, api.Host()+path, `{"metadata":{"name":"b"}}`)
+	for _, r := range api.Requests() {
+		fmt.Println(r)
+	}
+	// Output:
+	// context canceled
+	// create leases default/a 201
+	// create leases default/b cut
+	// create leases default/c cut
+	// create leases default/b 409
+}
+
+// The same before the write.
+func ExampleCrashBefore() {
+	t, end := exampleTest()
+	defer end()
+	api := apitest.New(t)
+	f := api.Fault(apitest.CrashBefore(func() { fmt.Println("killed") }))
+	client := &http.Client{Transport: api.TransportFor("worker")}
+	post(client, api.Host()+path, `{"metadata":{"name":"a"}}`)
+	f.Remove()
+	fmt.Println(post(client, api.Host()+path, `{"metadata":{"name":"a"}}`))
+	// Output:
+	// killed
+	// 201 Created
+}
+
+// The server commits a create, and its answer is a timeout.
+func ExampleAnswerAfter() {
+	t, end := exampleTest()
+	defer end()
+	api := apitest.New(t)
+	api.Fault(apitest.AnswerAfter(504).Nth(1), apitest.Match{Verb: "create"})
+	client := &http.Client{Transport: api.Transport()}
+	for range 2 {
+		fmt.Println(post(client, api.Host()+path, `{"metadata":{"name":"a"}}`))
+	}
+	// Output:
+	// 504 Gateway Timeout
+	// 409 Conflict
+}
+
 // One function decides about each request: every second update loses its answer.
 func ExampleChoose() {
 	t, end := exampleTest()
@@ -162,7 +217,7 @@ func ExampleAdversary() {
 	adversary.Remove()
 	fmt.Println(len(api.Faults()), "faults left")
 	// Output:
-	// any *: adversary, 30%, seed 42 hit 6 of 20 requests: 15 creates were answered
+	// any *: adversary, 30%, seed 42 hit 7 of 20 requests: 16 creates were answered
 	// 0 faults left
 }
 

@@ -31,12 +31,12 @@ type exchange struct {
 	gates  []<-chan struct{} // the answer waits until all are closed; guarded by api.mu
 	broken atomic.Bool       // the connection must be cut
 
-	discard bool              // the answer must not be sent
-	stale   bool              // a replica serves the request
-	lags    map[*Fault][]*lag // that serve only this request; guarded by api.mu
-	veils   *registry.Veils   // on the watch, or nil
-	tears   []tear
-	pause   time.Duration // before each event
+	after func()            // if not nil, the answer is dropped and after takes its place
+	stale bool              // a replica serves the request
+	lags  map[*Fault][]*lag // that serve only this request; guarded by api.mu
+	veils *registry.Veils   // on the watch, or nil
+	tears []tear
+	pause time.Duration // before each event
 
 	code   int       // of the answer, or 0
 	events int       // that have been sent
@@ -64,6 +64,10 @@ type faultHandler struct {
 func (h *faultHandler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	x := h.api.begin(w, r)
 	defer x.end()
+	x.slowDown()
+	if h.api.hasCrashed(x) {
+		x.abort()
+	}
 	answered := func(f *Fault) bool { return f.meet(x, false) }
 	if !slices.ContainsFunc(h.api.Faults(), answered) {
 		x.forward(h.next)
@@ -116,9 +120,10 @@ func (x *exchange) forward(next http.Handler) {
 		x.abort()
 	}
 	x.record()
-	if x.discard {
+	if x.after != nil {
 		next.ServeHTTP(&httptest.ResponseRecorder{}, x.r) // keeps no body: the answer may be an endless watch
-		x.abort()
+		x.after()
+		return
 	}
 	next.ServeHTTP(x, x.r)
 	x.abortIfBroken()

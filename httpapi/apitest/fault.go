@@ -18,7 +18,7 @@ type Match struct {
 	// deletecollection. Patch includes apply; apply is only server-side apply.
 	Verb string
 	// Resource is the plural, singular or Kind of a served resource, with or without its group:
-	// "leases", "Lease", "leases.coordination.k8s.io".
+	// "leases", "Lease", "leases.coordination.k8s.io". "*" is any resource, but not discovery, /version and such.
 	Resource string
 	// Subresource is "status" or another one of the kind, or "" for the object and its subresources.
 	Subresource string
@@ -33,13 +33,15 @@ type Match struct {
 // Matches reports whether a request matches. It can be passed to Requests.Where.
 func (m Match) Matches(r Request) bool {
 	return (m.Verb == "" || m.Verb == r.Verb || m.Verb == "patch" && r.Verb == "apply") &&
-		(m.Resource == "" || r.kind != nil && isNameOf(m.Resource, r.kind)) &&
+		(m.Resource == "" || m.Resource == anyResource && r.Resource != "" || r.kind != nil && isNameOf(m.Resource, r.kind)) &&
 		(m.Subresource == "" || m.Subresource == r.Subresource) &&
 		(m.Namespace == "" || m.Namespace == r.Namespace) &&
 		(m.Name == "" || m.Name == r.Name) &&
 		strings.Contains(r.UserAgent, m.UserAgent) &&
 		(m.Client == "" || m.Client == r.Client)
 }
+
+const anyResource = "*"
 
 // isNameOf reports whether a Match.Resource names a kind.
 func isNameOf(resource string, k *kind.Info) bool {
@@ -73,7 +75,7 @@ func verbs() []string {
 // request.
 func (a *API) checkMatch(m Match) error {
 	var plurals []string
-	known, defines, subresource := false, false, m.Subresource == "" || m.Subresource == "status"
+	known, defines, subresource := m.Resource == anyResource, false, m.Subresource == "" || m.Subresource == "status"
 	for _, kind := range a.api.Kinds() {
 		k := kinds.Of(kind)
 		plurals = append(plurals, k.Info().Plural)
@@ -104,6 +106,7 @@ type Fault struct {
 	matches, hits int
 	gone          bool
 	equal         map[string]uint64 // how many equal requests met an Adversary
+	met           map[*int]int      // how many requests met an Effect.Nth
 }
 
 // Fault activates a fault: requests that match one of on meet the effect; without on, all requests do.
@@ -111,7 +114,7 @@ type Fault struct {
 // faults then neither see nor count it. Fault fails the test if a parameter is wrong.
 func (a *API) Fault(effect Effect, on ...Match) *Fault {
 	a.t.Helper()
-	f := &Fault{api: a, effect: effect, on: slices.Clone(on), removed: make(chan struct{}), equal: map[string]uint64{}, lags: map[*StaleOptions]*lag{}}
+	f := &Fault{api: a, effect: effect, on: slices.Clone(on), removed: make(chan struct{}), equal: map[string]uint64{}, lags: map[*StaleOptions]*lag{}, met: map[*int]int{}}
 	if err := f.prepare(); err != nil {
 		a.t.Fatalf("apitest.Fault: %v", err)
 		return nil
@@ -186,13 +189,14 @@ func (f *Fault) MustHit() *Fault {
 	return f
 }
 
-// Remove ends the fault. Requests that a Partition holds continue, a Stale replica catches up, and watches get what
-// HideEvents has hidden.
+// Remove ends the fault. Requests that a Partition holds continue, a Stale replica catches up, watches get what
+// HideEvents has hidden, and a client that crashed can connect again.
 // Other requests that were already hit are not affected.
 func (f *Fault) Remove() {
 	f.api.mu.Lock()
 	lags := slices.Collect(maps.Values(f.lags))
 	var watches []*registry.Veils
+	maps.DeleteFunc(f.api.crashed, func(_ string, by *Fault) bool { return by == f })
 	if !f.gone {
 		f.gone = true
 		close(f.removed)
@@ -218,6 +222,14 @@ func (f *Fault) meet(x *exchange, inProgress bool) (answered bool) {
 	matches := func(m Match) bool { return m.Matches(x.request()) }
 	return f.effect.actsOn(x.req.Verb) && (len(f.on) == 0 || slices.ContainsFunc(f.on, matches)) && f.count(x) &&
 		f.effect.meet(&meeting{exchange: x, fault: f, inProgress: inProgress})
+}
+
+// countMet counts a request that meets an Effect.Nth, and returns how many there were.
+func (f *Fault) countMet(by *int) int {
+	f.api.mu.Lock()
+	defer f.api.mu.Unlock()
+	f.met[by]++
+	return f.met[by]
 }
 
 // count counts a request that matches. It returns false if the request was counted before.

@@ -27,7 +27,7 @@ func TestAnswersAreCompletedAsByARealServer(t *testing.T) {
 		after   string
 	}{
 		"conflict":             {meta.Status{Code: 409}, "PUT", "Conflict", `Operation cannot be fulfilled on leases.coordination.k8s.io "a": the object has been modified; please apply your changes to the latest version and try again`, ""},
-		"conflict at a create": {meta.Status{Code: 409}, "POST", "AlreadyExists", `leases.coordination.k8s.io "a" already exists`, ""},
+		"conflict at a create": {meta.Status{Code: 409}, "POST", "Conflict", `Operation cannot be fulfilled on resourcequotas "quota": the object has been modified; please apply your changes to the latest version and try again`, ""},
 		"too many requests":    {meta.Status{Code: 429, Details: &meta.StatusDetails{RetryAfterSeconds: 7}}, "GET", "TooManyRequests", "the server has received too many requests and has asked us to try again later", "7"},
 		"unauthorized":         {meta.Status{Code: 401}, "GET", "Unauthorized", "the server has asked for the client to provide credentials", ""},
 		"internal error":       {meta.Status{Code: 500}, "GET", "InternalError", "Internal error occurred: a fault", ""},
@@ -56,12 +56,31 @@ func TestAnswersAreCompletedAsByARealServer(t *testing.T) {
 				assert.NotEmpty(t, a.header.Get("Audit-Id"), "as every answer has")
 				assert.Equal(t, 1, f.Hits())
 				assert.EqualValues(t, 1000, d.Store().Registry().ResourceVersion(), "the API did not see it")
-				if row.reason == "Conflict" || row.reason == "TooManyRequests" {
+				if row.method != "POST" && row.reason == "Conflict" || row.reason == "TooManyRequests" {
 					assert.Equal(t, "a leases", s.Details.Name+" "+s.Details.Kind)
 				}
 			})
 		})
 	}
+}
+
+// A create of an object that exists is AlreadyExists; no client learns of an object that does not.
+func TestConflictOfACreateIsTrue(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := newDoor(t)
+		d.create(t, "a")
+		d.Fault(apitest.Answer(409))
+		for body, want := range map[string]string{
+			leaseNamed("a"):                        `leases.coordination.k8s.io \"a\" already exists`,
+			leaseNamed("b"):                        `Operation cannot be fulfilled on resourcequotas`,
+			`{"metadata":{"generateName":"a"}}`:    `Operation cannot be fulfilled on resourcequotas`,
+			`{"metadata":{"generateName":"a"},"x"`: `Operation cannot be fulfilled on resourcequotas`,
+		} {
+			a := d.do(t, "POST", leases, body)
+			assert.Equal(t, http.StatusConflict, a.code)
+			assert.Contains(t, a.body, want)
+		}
+	})
 }
 
 func TestCutBeforeTheCommitChangesNothing(t *testing.T) {

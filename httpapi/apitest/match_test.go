@@ -79,6 +79,7 @@ func TestFaultsMatchTheAttributesOfARequest(t *testing.T) {
 		"Kind":                  {apitest.Match{Resource: "Lease"}, onLeases},
 		"resource with group":   {apitest.Match{Resource: "leases.coordination.k8s.io"}, onLeases},
 		"of the core group":     {apitest.Match{Resource: "endpoints"}, []string{"endpoints"}},
+		"any resource":          {apitest.Match{Resource: "*"}, append([]string{"endpoints"}, onLeases...)},
 		"another resource":      {apitest.Match{Resource: "leasecandidates"}, nil},
 		"namespace":             {apitest.Match{Namespace: "other"}, []string{"endpoints"}},
 		"name":                  {apitest.Match{Name: "a", Namespace: "default"}, named},

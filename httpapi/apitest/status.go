@@ -2,15 +2,17 @@ package apitest
 
 import (
 	"cmp"
+	"context"
 	"net/http"
 
+	"github.com/kubecoord/kubecoord/internal/kinds"
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
 // complete returns a Status as an error. Empty fields get the values that a real server uses for the
-// request (upstream: apimachinery, api/errors).
-func complete(s meta.Status, r Request) error {
-	usual := usualStatus(int(s.Code), r)
+// request (upstream: apimachinery, api/errors). exists reports whether there is an object to which a create is a conflict.
+func complete(s meta.Status, r Request, exists bool) error {
+	usual := usualStatus(int(s.Code), r, exists)
 	s.Status = cmp.Or(s.Status, usual.Status)
 	s.Reason = cmp.Or(s.Reason, usual.Reason)
 	s.Message = cmp.Or(s.Message, usual.Message)
@@ -25,7 +27,7 @@ func complete(s meta.Status, r Request) error {
 	return &meta.StatusError{Status: s}
 }
 
-func usualStatus(code int, r Request) meta.Status {
+func usualStatus(code int, r Request, exists bool) meta.Status {
 	gr := meta.GroupResource{Group: r.Group, Resource: r.Resource}
 	details := &meta.StatusDetails{Name: r.Name, Group: r.Group, Kind: r.Resource}
 	var reason meta.Reason
@@ -34,10 +36,15 @@ func usualStatus(code int, r Request) meta.Status {
 	case http.StatusNotFound:
 		return meta.NewNotFound(gr, r.Name).Status
 	case http.StatusConflict:
-		if r.Verb == "create" {
+		const modified = "the object has been modified; please apply your changes to the latest version and try again"
+		switch {
+		case r.Verb != "create" || r.Subresource != "":
+			return meta.NewConflict(gr, r.Name, modified).Status
+		case exists:
 			return meta.NewAlreadyExists(gr, r.Name).Status
 		}
-		return meta.NewConflict(gr, r.Name, "the object has been modified; please apply your changes to the latest version and try again").Status
+		// The admission of the create could not charge the quota (upstream: apiserver, admission/plugin/resourcequota).
+		return meta.NewConflict(meta.GroupResource{Resource: "resourcequotas"}, "quota", modified).Status
 	case http.StatusGone:
 		return meta.NewExpired("The resourceVersion for the provided " + r.Verb + " is too old.").Status
 	case http.StatusBadRequest:
@@ -60,4 +67,20 @@ func usualStatus(code int, r Request) meta.Status {
 		return meta.Status{Status: meta.StatusSuccess}
 	}
 	return meta.NewStatusError(code, reason, details, message).Status
+}
+
+// exists reports whether the store has the object that a request names.
+func (a *API) exists(r *Request) bool {
+	for _, kind := range a.api.Kinds() {
+		if kind.Info() != r.kind {
+			continue
+		}
+		in, err := a.st.Find(kinds.Of(kind))
+		if err != nil {
+			return false
+		}
+		_, err = in.Get(context.Background(), r.Namespace, r.Name, "")
+		return err == nil
+	}
+	return false
 }

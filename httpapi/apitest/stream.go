@@ -129,7 +129,7 @@ func (x *exchange) FlushError() error {
 			continue
 		}
 		if t.status.Code != 0 {
-			x.w.Write(x.api.api.ErrorEvent(x.r, complete(t.status, x.request())))
+			x.w.Write(x.api.api.ErrorEvent(x.r, complete(t.status, x.request(), false)))
 		}
 		x.torn = true
 		return errFault

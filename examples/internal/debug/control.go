@@ -1,11 +1,9 @@
 package debug
 
 import (
-	_ "embed"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"html/template"
 	"io"
 	"mime"
 	"net/http"
@@ -32,7 +30,7 @@ type operation struct {
 	serve func(http.ResponseWriter, *http.Request) error
 }
 
-// operations returns the operations except the pages of elections. The index lists them.
+// operations returns the operations except the pages for people. The index lists them.
 func (c control) operations() []operation {
 	return []operation{
 		{"GET", "/debug/{$}", "this list, as a page or as JSON", c.index},
@@ -64,12 +62,13 @@ func (w *fork) newControl(s *stage) http.Handler {
 	c := control{w, s}
 	mux := http.NewServeMux()
 	debugPages{s.rec}.register(mux)
-	for _, d := range c.operations() {
+	for _, d := range append(c.operations(), c.pageOperations()...) {
 		mux.HandleFunc(d.Method+" "+d.Path, func(w http.ResponseWriter, r *http.Request) {
 			secure(w.Header())
 			if err := d.serve(w, r); err != nil {
 				c.api.Handler().Fail(w, r, err)
 			}
+			s.changed.ring()
 		})
 	}
 	return mux
@@ -166,26 +165,24 @@ func readQuery(r *http.Request, known ...string) error {
 	return nil
 }
 
-//go:embed page/index.html
-var indexTemplate string
-
-var indexPage = template.Must(template.New("").Parse(indexTemplate))
-
-// index lists the operations, as a page for browsers and as JSON for others.
-func (c control) index(w http.ResponseWriter, r *http.Request) error {
+// listed returns the operations of the index.
+func (c control) listed() []operation {
 	all := []operation{{Method: "GET", Path: "/debug/elections", What: "present and past leaders, as a page that updates itself; also .json, .svg and .txt"}}
 	for _, d := range c.operations() {
 		d.Path = strings.TrimSuffix(d.Path, "{$}")
 		all = append(all, d)
 	}
+	return all
+}
+
+// index lists the operations, as a page for browsers and as JSON for others.
+func (c control) index(w http.ResponseWriter, r *http.Request) error {
+	all := c.listed()
 	w.Header().Set("Vary", "Accept")
 	if !strings.HasPrefix(r.Header.Get("Accept"), "text/html") {
 		return answer(w, http.StatusOK, map[string]any{"fork": c.name, "operations": all})
 	}
-	w.Header().Set("Content-Type", "text/html; charset=utf-8")
-	return indexPage.Execute(w, map[string]any{
-		"Style": template.HTML("<style>" + pageStyle + "</style>"), "Fork": c.name, "Operations": all,
-	})
+	return c.writeOverview(w, r, http.StatusOK, form{})
 }
 
 // Link returns the link of an operation in the index, or "" if a browser cannot open it.

@@ -1,6 +1,8 @@
 package debug
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"time"
@@ -32,14 +34,33 @@ func (c control) moveClock(w http.ResponseWriter, r *http.Request) error {
 	if err := readJSON(w, r, &body); err != nil {
 		return err
 	}
-	d, err := time.ParseDuration(body.Forward)
-	if err != nil || d < 0 || d > maxForward {
-		return bad(fmt.Errorf(`body: forward: got %q, want a duration such as "90s", %v at most`, body.Forward, maxForward))
+	d, err := parseForward(body.Forward)
+	if err != nil {
+		return bad(fmt.Errorf("body: forward: %w", err))
 	}
+	if err := c.forward(r.Context(), d); err != nil {
+		return problem(http.StatusConflict, meta.ReasonConflict, fmt.Errorf("clock: %w", err))
+	}
+	return c.showClock(w, r)
+}
+
+// forward moves the clock. What has happened before is recorded first, if that takes less than a second.
+func (c control) forward(ctx context.Context, d time.Duration) error {
 	m, ok := c.api.Store().Clock().(*clock.Manual)
 	if !ok {
-		return problem(http.StatusConflict, meta.ReasonConflict, fmt.Errorf("clock: got the real clock, want a manual one: start the server with -clock 2026-01-01T00:00:00Z"))
+		return errors.New("got the real clock, want a manual one: start the server with -clock 2026-01-01T00:00:00Z")
 	}
+	ctx, cancel := context.WithTimeout(ctx, time.Second)
+	defer cancel()
+	c.rec.Await(ctx)
 	m.FastForward(d)
-	return c.showClock(w, r)
+	return nil
+}
+
+func parseForward(text string) (time.Duration, error) {
+	d, err := time.ParseDuration(text)
+	if err != nil || d < 0 || d > maxForward {
+		return 0, fmt.Errorf(`got %q, want a duration such as "90s", %v at most`, text, maxForward)
+	}
+	return d, nil
 }

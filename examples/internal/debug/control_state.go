@@ -97,7 +97,8 @@ type change struct {
 	Resource        string          `json:"resource"`
 	Object          any             `json:"object"`
 
-	version uint64
+	version         uint64
+	namespace, name string
 }
 
 // defaultLast is the default number of changes and requests in an answer.
@@ -113,27 +114,10 @@ func (c control) listHistory(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	query := r.URL.Query()
-	changes := []change{}
-	complete := true
-	var known []string
-	for _, kind := range c.api.Handler().Kinds() {
-		plural := kind.Info().Plural
-		known = append(known, plural)
-		if !wants(query.Get("resource"), plural) {
-			continue
-		}
-		past, all := c.api.Store().History(kind)
-		complete = complete && all
-		for _, p := range past {
-			if wants(query.Get("namespace"), p.Namespace) && wants(query.Get("name"), p.Name) {
-				changes = append(changes, newChange(plural, p))
-			}
-		}
-	}
-	if wanted := query.Get("resource"); wanted != "" && !slices.Contains(known, wanted) {
+	if wanted, known := query.Get("resource"), c.plurals(); wanted != "" && !slices.Contains(known, wanted) {
 		return bad(fmt.Errorf("resource: got %q, want one of %s", wanted, strings.Join(known, ", ")))
 	}
-	slices.SortFunc(changes, func(a, b change) int { return cmp.Compare(a.version, b.version) })
+	changes, complete := c.changes(query.Get("resource"), query.Get("namespace"), query.Get("name"))
 	if len(changes) > last {
 		changes, complete = changes[len(changes)-last:], false
 	}
@@ -142,10 +126,31 @@ func (c control) listHistory(w http.ResponseWriter, r *http.Request) error {
 	})
 }
 
+// changes returns the changes in the history in their order, of one resource, namespace or name unless these are "", and whether
+// these are all that there were.
+func (c control) changes(resource, namespace, name string) (changes []change, complete bool) {
+	changes, complete = []change{}, true
+	for _, kind := range c.api.Handler().Kinds() {
+		plural := kind.Info().Plural
+		if !wants(resource, plural) {
+			continue
+		}
+		past, all := c.api.Store().History(kind)
+		complete = complete && all
+		for _, p := range past {
+			if wants(namespace, p.Namespace) && wants(name, p.Name) {
+				changes = append(changes, newChange(plural, p))
+			}
+		}
+	}
+	slices.SortFunc(changes, func(a, b change) int { return cmp.Compare(a.version, b.version) })
+	return changes, complete
+}
+
 func wants(wanted, got string) bool { return wanted == "" || wanted == got }
 
 func newChange(resource string, p store.Change) change {
-	return change{p.Type, strconv.FormatUint(p.ResourceVersion, 10), p.Time.UTC(), resource, p.Object, p.ResourceVersion}
+	return change{p.Type, strconv.FormatUint(p.ResourceVersion, 10), p.Time.UTC(), resource, p.Object, p.ResourceVersion, p.Namespace, p.Name}
 }
 
 // readLast returns the parameter last, or its default.

@@ -3,7 +3,9 @@ package debug
 import (
 	"encoding/json"
 	"fmt"
+	"html/template"
 	"io"
+	"maps"
 	"net/http"
 	"net/url"
 	"strings"
@@ -155,15 +157,31 @@ const minPause = 200 * time.Millisecond
 // events sends the content of the page when something has happened, and when the
 // picture looks different because time has passed.
 func (d debugPages) events(w http.ResponseWriter, r *http.Request, v view) {
+	stream(w, r, d.rec.Changed, func() (map[string]string, time.Duration, error) {
+		t := d.timeline(v)
+		c, err := newContent(v, t)
+		return map[string]string{"leaders": template.HTMLEscapeString(c.Leaders), "picture": string(c.Picture), "tables": string(c.Tables)}, refresh(t), err
+	})
+}
+
+// stream sends the parts of a page, by the ids of their elements, as server-sent events: all of them at once, and then those that
+// differ when the channel of changed is closed, and after the time that parts returns.
+func stream(w http.ResponseWriter, r *http.Request, changed func() <-chan struct{}, parts func() (map[string]string, time.Duration, error)) {
 	w.Header().Set("Content-Type", "text/event-stream")
 	w.Header().Set("X-Accel-Buffering", "no")
 	controller := http.NewResponseController(w)
 	timer := time.NewTimer(0)
 	defer timer.Stop()
+	sent := map[string]string{}
 	for {
-		changed := d.rec.Changed()
-		t := d.timeline(v)
-		if err := writeEvent(w, v, t); err != nil || controller.Flush() != nil {
+		next := changed()
+		now, again, err := parts()
+		if err != nil {
+			return
+		}
+		maps.DeleteFunc(now, func(id, html string) bool { return sent[id] == html })
+		maps.Copy(sent, now)
+		if len(now) > 0 && (writeEvent(w, now) != nil || controller.Flush() != nil) {
 			return // the client has gone
 		}
 		timer.Reset(minPause)
@@ -172,9 +190,9 @@ func (d debugPages) events(w http.ResponseWriter, r *http.Request, v view) {
 		case <-r.Context().Done():
 			return
 		}
-		timer.Reset(refresh(t) - minPause)
+		timer.Reset(again - minPause)
 		select {
-		case <-changed:
+		case <-next:
 		case <-timer.C:
 		case <-r.Context().Done():
 			return
@@ -189,12 +207,8 @@ func refresh(t timeline.Timeline) time.Duration {
 }
 
 // writeEvent writes one event as text/event-stream. Encoded JSON has no line ends.
-func writeEvent(w io.Writer, v view, t timeline.Timeline) error {
-	c, err := newContent(v, t)
-	if err != nil {
-		return err
-	}
-	data, err := json.Marshal(c)
+func writeEvent(w io.Writer, parts map[string]string) error {
+	data, err := json.Marshal(parts)
 	if err != nil {
 		return err
 	}

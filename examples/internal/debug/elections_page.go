@@ -18,12 +18,15 @@ import (
 var (
 	//go:embed page/elections.html
 	pageTemplate string
-	//go:embed page/elections.css
+	//go:embed page/style.css
 	pageStyle string
-	//go:embed page/elections.js
+	//go:embed page/live.js
 	pageScript string
 
-	pages = template.Must(template.New("").Parse(pageTemplate))
+	//go:embed page/overview.html
+	overviewTemplate string
+
+	pages = template.Must(template.Must(template.New("").Parse(pageTemplate)).Parse(overviewTemplate))
 )
 
 // contentSecurityPolicy allows the style sheets and the script in the page, by their
@@ -34,7 +37,7 @@ var contentSecurityPolicy = strings.Join([]string{
 	"script-src " + hash(pageScript),
 	"connect-src 'self'",
 	"base-uri 'none'",
-	"form-action 'none'",
+	"form-action 'self'",
 	"frame-ancestors 'none'",
 }, "; ")
 
@@ -45,9 +48,8 @@ func hash(text string) string {
 
 // content is the part of the page that changes.
 type content struct {
-	Leaders string        `json:"leaders"`
-	Picture template.HTML `json:"picture"`
-	Tables  template.HTML `json:"tables"`
+	Leaders         string
+	Picture, Tables template.HTML
 }
 
 func newContent(v view, t timeline.Timeline) (content, error) {
@@ -131,7 +133,7 @@ type tables struct {
 
 type leaseRow struct {
 	Name, Link, Leader, Since, Strategy string
-	Candidates, Terms                   int
+	Contenders, Terms                   int
 }
 
 type details struct {
@@ -148,7 +150,7 @@ func newTables(v view, t timeline.Timeline) (all tables) {
 		link := view{v.last, l.Namespace, l.Name}
 		row := leaseRow{
 			Name: l.Namespace + "/" + l.Name, Link: "elections" + link.query(), Leader: l.Now(), Strategy: l.Strategy,
-			Candidates: len(l.Candidates), Terms: len(l.Spans),
+			Contenders: l.Contenders(), Terms: len(l.Spans),
 		}
 		if l.Leader() != "" {
 			row.Since = stamp(l.Spans[len(l.Spans)-1].From)

@@ -23,6 +23,7 @@ type stage struct {
 	rec     *timeline.Recorder
 	control http.Handler // below /debug/
 	faults  faults
+	changed bell            // rung when the page may look different
 	ctx     context.Context // ends with the stage
 	cancel  context.CancelFunc
 	mu      sync.Mutex // guards the fields below
@@ -86,6 +87,7 @@ func (s *stage) serve(w http.ResponseWriter, r *http.Request) bool {
 	s.calls.Add(1)
 	s.mu.Unlock()
 	defer s.calls.Done()
+	defer s.changed.ring()
 
 	ctx, cancel := context.WithCancel(r.Context())
 	defer cancel()

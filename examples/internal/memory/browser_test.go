@@ -1,6 +1,8 @@
 package memory
 
 import (
+	"encoding/json"
+	"fmt"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -33,7 +35,7 @@ func TestPageShowsAnElectionAsItHappens(t *testing.T) {
 	b.open(url + "/debug/elections")
 	b.wait(textOf("#state") + ` === "live"`)
 	assert.Equal(t, "No elections yet", b.textOf("#leaders"))
-	assert.Contains(t, b.textOf("#picture svg"), "No lease with an election was seen yet.")
+	assert.Contains(t, b.textOf("#picture svg"), "No lease with a holder or a candidate was seen yet.")
 
 	c.offer("first", "1.37.0", "1.37.0")
 	c.hold("first") // within the 5 seconds of an election: a browser may take longer to show it
@@ -86,4 +88,109 @@ func TestHostileNamesDoNothingInTheBrowser(t *testing.T) {
 	assert.Equal(t, "undefined", evils)
 	assert.Zero(t, b.count("img, #picture script, #tables script"))
 	b.clean(url)
+}
+
+// fill sets the fields of the form whose field do has a value, and sends it. It returns when the next page has begun: the promise then
+// ends with the page that it is of.
+func (b *browser) fill(do string, fields map[string]string) {
+	b.t.Helper()
+	data, err := json.Marshal(fields)
+	require.NoError(b.t, err)
+	err = b.call("Runtime.evaluate", object{"awaitPromise": true, "expression": `new Promise(() => {
+		const form = document.querySelector('input[name=do][value=` + do + `]').form;
+		for (const [name, value] of Object.entries(` + string(data) + ` || {})) { form.elements[name].value = value; }
+		form.requestSubmit();
+	})`}, nil)
+	require.ErrorContains(b.t, err, "navigated")
+}
+
+func TestPageOfAServerIsLiveAndItsFormsWork(t *testing.T) {
+	b := startBrowser(t)
+	d := startDebug(t, func(c *config) { c.clock = "2026-01-01T09:00:00Z" })
+	b.open(d.url + "/debug/")
+	b.wait(textOf("#state") + ` === "live"`)
+	assert.Contains(t, b.textOf("#requests"), "No request has come yet.")
+
+	d.must(201, "POST", leases, named("a"), nil)
+	b.wait(textOf("#requests code") + ` === "create leases default/a 201"`)
+	b.wait(textOf("#history tbody th") + ` === "default/a"`)
+
+	b.fill("fault", map[string]string{"verb": "update", "resource": "lease", "first": "none", "action": "answer", "value": "99", "name": "<b>"})
+	b.wait(textOf("#state") + ` === "live"`)
+	assert.Equal(t, `got "none", want a whole number`, b.textOf("input[name=first] + .error"))
+	assert.Equal(t, 1, b.count(".error"), "the code is looked at when the numbers are numbers")
+	assert.Equal(t, "update", b.valueOf("select[name=verb]"), "what was typed is kept")
+	assert.Equal(t, "<b>", b.valueOf("input[name=name]"))
+	b.fill("fault", map[string]string{"first": "2"})
+	b.wait(textOf("#state") + ` === "live"`)
+	assert.Equal(t, "got 99, want 200 to 599", b.textOf("input[name=value] + .error"))
+	b.fill("fault", map[string]string{"value": "409", "resource": "pods"})
+	b.wait(textOf("#state") + ` === "live"`)
+	assert.Contains(t, b.textOf("input[name=resource] + .error"), `got "pods", want one of leases`)
+	var faults struct{ Faults []any }
+	d.must(200, "GET", "/debug/faults", "", &faults)
+	require.Empty(t, faults.Faults, "nothing has changed")
+
+	b.fill("fault", map[string]string{"resource": "lease", "name": ""})
+	b.wait(textOf("#faults td + td") + `.includes("answer 409")`)
+	assert.Zero(t, b.count(".error"))
+	assert.Equal(t, 409, d.code("PUT", leaseA, "{}"))
+	b.wait(textOf("#faults td:nth-child(4)") + ` === "1"`)
+	b.wait(textOf("#requests .bad code") + ` === "update leases default/a 409"`)
+	assert.Equal(t, "1 ", b.textOf("#requests .bad td:last-child"), "the fault that it has met")
+	b.fill("remove", nil)
+	b.wait(textOf("#faults") + `.includes("No request meets a fault.")`)
+
+	b.fill("clock", map[string]string{"forward": "yesterday"})
+	b.wait(textOf("#state") + ` === "live"`)
+	assert.Contains(t, b.textOf("input[name=do][value=clock] ~ .error"), `got "yesterday", want a duration such as "90s"`)
+	b.fill("clock", map[string]string{"forward": "90s"})
+	b.wait(textOf("#summary") + `.includes("the clock shows 2026-01-01 09:01:30")`)
+
+	b.open(d.url + "/debug/?filter=CREATE+201")
+	b.wait(textOf("#state") + ` === "live"`)
+	assert.Equal(t, 1, b.count("#requests tbody tr"))
+	assert.Contains(t, b.textOf("#history"), "No change has “CREATE 201”.")
+
+	b.fill("fork", map[string]string{"fork": "a/b"})
+	b.wait(textOf("#state") + ` === "live"`)
+	assert.Contains(t, b.textOf("input[name=do][value=fork] ~ .error"), `got "a/b", want at most 63 small letters`)
+	b.fill("fork", map[string]string{"fork": "copy"})
+	b.wait(textOf(".forks a:last-child") + ` === "copy"`)
+	assert.Equal(t, "CREATE 201", b.valueOf("input[name=filter]"), "the filter stays")
+	b.open(d.url + "/debug/forks/copy/debug/")
+	b.wait(textOf("h1") + ` === "Fork copy" && ` + textOf("#state") + ` === "live"`)
+	b.fill("fault", map[string]string{"action": "hang", "value": ""})
+	b.wait(textOf("#faults td + td") + `.includes("hang")`)
+	d.must(200, "GET", "/debug/faults", "", &faults)
+	assert.Empty(t, faults.Faults, "the fault is of the fork")
+	b.fill("reset", nil)
+	b.wait(textOf("#faults") + `.includes("No request meets a fault.")`)
+	b.clean(d.url)
+}
+
+// valueOf returns the value of a field.
+func (b *browser) valueOf(selector string) (value string) {
+	b.t.Helper()
+	b.eval(`document.querySelector("`+selector+`").value`, &value)
+	return value
+}
+
+func TestPageShowsElectionsOfPlainLeases(t *testing.T) {
+	b := startBrowser(t)
+	d := startDebug(t)
+	b.open(d.url + "/debug/elections")
+	b.wait(textOf("#state") + ` === "live"`)
+	l := func(holder string) string {
+		return fmt.Sprintf(`{"metadata":{"name":"leader"},"spec":{"holderIdentity":%q,"leaseDurationSeconds":3600,"renewTime":%q}}`, holder, now())
+	}
+	d.must(201, "POST", leases, l("first"), nil)
+	b.wait(textOf("#leaders") + ` === "default/leader: first leads."`)
+	assert.Equal(t, 200, d.code("PATCH", leases+"/leader", l("second"), "Content-Type", "application/merge-patch+json"))
+	b.wait(textOf("#leaders") + ` === "default/leader: second leads."`)
+	b.wait(textOf("#tables") + `.includes("leads, acquired, then replaced")`)
+	assert.Contains(t, b.textOf("#picture svg"), "2 terms, second leads")
+	b.open(d.url + "/debug/")
+	b.wait(textOf("#summary") + `.includes("default/leader: second leads.")`)
+	b.clean(d.url)
 }

@@ -187,7 +187,7 @@ func (s *stream) until(leaders string) (c content) {
 }
 
 var debugPaths = []string{
-	"/debug/elections", "/debug/elections.json", "/debug/elections.svg", "/debug/elections.txt", "/debug/elections/events",
+	"/debug/elections", "/debug/elections.json", "/debug/elections.svg", "/debug/elections.txt", "/debug/elections/events", "/debug/", "/debug/events",
 }
 
 func TestDebugPagesAreOffUnlessAskedFor(t *testing.T) {
@@ -261,6 +261,39 @@ func TestEventsEndWithTheServer(t *testing.T) {
 	events.until("No elections yet")
 	stop()
 	_, err := io.Copy(io.Discard, events.in)
+	require.NoError(t, err, "the stream ends cleanly")
+	require.NoError(t, <-done)
+}
+
+func TestStreamOfAServerHasWhatHasChanged(t *testing.T) {
+	_, stop, url, done := start(t, debugConfig())
+	c := client{t, url}
+	resp := c.open("/debug/events?filter=main", "")
+	require.Equal(t, "text/event-stream", resp.Header.Get("Content-Type"))
+	defer resp.Body.Close()
+	in := bufio.NewReader(resp.Body)
+	next := func() (parts map[string]string) {
+		t.Helper()
+		for {
+			line, err := in.ReadString('\n')
+			require.NoError(t, err)
+			if data, ok := strings.CutPrefix(line, "data: "); ok {
+				require.NoError(t, json.Unmarshal([]byte(data), &parts))
+				return parts
+			}
+		}
+	}
+	first := next()
+	for _, part := range []string{"summary", "faults", "requests", "history"} {
+		assert.NotEmpty(t, first[part], part)
+	}
+	missing, _ := c.get(mainLease, "")
+	assert.Equal(t, 404, missing.StatusCode)
+	second := next()
+	assert.Contains(t, second["requests"], "get leases default/main 404")
+	assert.NotContains(t, second, "faults", "nothing has changed there")
+	stop()
+	_, err := io.Copy(io.Discard, in)
 	require.NoError(t, err, "the stream ends cleanly")
 	require.NoError(t, <-done)
 }

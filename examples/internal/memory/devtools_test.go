@@ -11,6 +11,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -235,11 +236,14 @@ func (b *browser) clean(url string) {
 	for _, m := range b.events {
 		switch m.Method {
 		case "Runtime.exceptionThrown", "Log.entryAdded", "Runtime.consoleAPICalled":
+			if strings.Contains(m.Raw, "a status of 422") {
+				continue // a form with a mistake
+			}
 			assert.Fail(b.t, "the page complains", "%s", m.Raw)
 		case "Network.requestWillBeSent":
 			requests++
 			asked := m.Params.(object)["request"].(object)["url"].(string)
-			assert.Contains(b.t, asked, url+"/debug/elections")
+			assert.Contains(b.t, asked, url+"/debug/")
 		}
 	}
 	assert.NotZero(b.t, requests)

@@ -42,6 +42,7 @@ type config struct {
 	dump      string
 	dumpEvery time.Duration
 	dumpNow   <-chan os.Signal // dump at each
+	progress  progress
 }
 
 // More is what a server has beside httpapi.Kinds.
@@ -50,6 +51,12 @@ type More struct {
 	API func(httpapi.Options) (httpapi.Options, error)
 	// Fixtures are loaded at the start, unless the state of -load has their objects.
 	Fixtures []fixture.Source
+	// About, if not nil, returns lines that say what the server is, which has these kinds at its start. They are printed.
+	About func([]kind.Kind) string
+	// Try has arguments of kubectl, for commands that are printed. Nil means commands for Leases.
+	Try []string
+	// Progress, if not nil, is a terminal that shows how many objects are loaded.
+	Progress io.Writer
 }
 
 // Main runs the program of this name. It registers the flags, and calls more, if it is not nil, once they are read.
@@ -86,7 +93,10 @@ func run(ctx context.Context, out io.Writer, c config) error {
 	if err != nil {
 		return err
 	}
-	c.Kinds = with.Kinds
+	c.Kinds, c.Try, c.progress.terminal = with.Kinds, more.Try, more.Progress
+	if more.About != nil {
+		c.About = more.About(append(httpapi.Kinds(), with.Kinds...))
+	}
 	front, err := c.Open()
 	if err != nil {
 		return err
@@ -164,6 +174,7 @@ type served struct {
 }
 
 func newServed(c config, opts httpapi.Options, fixtures ...fixture.Source) (served, error) {
+	defer c.progress.end()
 	now, err := newClock(c)
 	if err != nil {
 		return served{}, err

@@ -23,7 +23,7 @@ import (
 // start, and treats later ones as new. Objects keep their versions. The store goes on at
 // version first, or at a greater one that it has loaded.
 func loadState(st *store.Store, kinds []kind.Kind, c config, first uint64, more ...fixture.Source) error {
-	opts := fixture.Options{Kinds: kinds}
+	opts := fixture.Options{Kinds: kinds, Progress: c.progress.show}
 	path := c.load
 	if path == "" {
 		return fixture.Load(context.Background(), st, opts, more...)

@@ -10,17 +10,21 @@ import (
 	"strings"
 )
 
-// Greet prints the address, and commands for a first try. A shell runs them as they are, unless
+// Greet prints the address, what the server is, and commands for a first try. A shell runs them as they are, unless
 // clients need certificates, which the server does not have.
 func (l *Listener) Greet(out io.Writer) {
-	fmt.Fprintf(out, "serving on %s\ntry:\n", l.URL())
+	fmt.Fprintf(out, "serving on %s\n%stry:\n", l.URL(), l.front.About)
+	if l.front.Try != nil {
+		l.greetKubectl(out)
+		return
+	}
 	const leases = "/apis/coordination.k8s.io/v1/leases"
 	fmt.Fprintf(out, "  %s\n", l.Curl(leases))
 	fmt.Fprintf(out, `  %s \
     -X POST -H 'Content-Type: application/json' -d '{"metadata":{"name":"hello"},"spec":{"holderIdentity":"me"}}'`+"\n",
 		l.Curl("/apis/coordination.k8s.io/v1/namespaces/default/leases"))
 	fmt.Fprintf(out, "  %s -N\n", l.Curl(leases+"?watch=true"))
-	fmt.Fprintf(out, "  %s\n", l.kubectl())
+	fmt.Fprintf(out, "  %s\n", l.kubectl("get leases --all-namespaces"))
 }
 
 // Curl returns a command that reads a path.
@@ -55,8 +59,20 @@ func (l *Listener) tokenCommand() string {
 	return `$(grep '^[^#]' ` + quoteShell(l.front.TokenFile) + ` | head -n 1 | cut -d , -f 1 | tr -d '"')`
 }
 
-// kubectl returns a command that lists the Leases, or why there is none.
-func (l *Listener) kubectl() string {
+// greetKubectl prints the commands of Options.Try, or why there are none.
+func (l *Listener) greetKubectl(out io.Writer) {
+	for _, arguments := range l.front.Try {
+		command := l.kubectl(arguments)
+		if strings.HasPrefix(command, "#") {
+			fmt.Fprintf(out, "  %s\n  %s\n", command, l.Curl("/apis"))
+			return
+		}
+		fmt.Fprintf(out, "  %s\n", command)
+	}
+}
+
+// kubectl returns a command with its arguments, or why there is none.
+func (l *Listener) kubectl(arguments string) string {
 	f := l.front
 	args := []string{"kubectl"}
 	switch {
@@ -84,7 +100,7 @@ func (l *Listener) kubectl() string {
 			args = append(args, "--token", "anonymous") // or kubectl asks for a user name
 		}
 	}
-	return strings.Join(append(args, "get leases --all-namespaces"), " ")
+	return strings.Join(append(args, arguments), " ")
 }
 
 var plainWord = regexp.MustCompile(`^[-+=:,./_A-Za-z0-9@%]+$`)

@@ -32,6 +32,10 @@ type Options struct {
 	Elect        bool
 	// Kinds are served beside httpapi.Kinds. No flag sets them.
 	Kinds []kind.Kind
+	// About is what Greet prints below the address, and Try the arguments of the kubectl commands that it prints; by default
+	// nothing, and commands for Leases. No flag sets them.
+	About string
+	Try   []string
 	limits
 }
 

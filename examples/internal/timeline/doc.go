@@ -11,7 +11,8 @@
 //
 // A Recorder has two sources. It watches Leases and LeaseCandidates for holders and
 // offers. The Coordinator calls Log for pings, answers and failures. Each source works
-// without the other. Leases without a strategy and candidates are left out.
+// without the other. A Lease without a strategy and candidates is an election too, such as one of client-go's electors or of
+// lease.Contender, as soon as it has a holder. Heartbeats are left out: the Leases of nodes and of API servers.
 //
 // A Lease expires by the rule of the Coordinator; see lease.Observation. Times begin with
 // the store's clock when the Recorder is made and continue by Store.Clock, so they never

@@ -85,7 +85,7 @@ func (r *Recorder) see(e *entry, l *lease.Lease, skew time.Duration) {
 			at = renewed // the Lease is older than the recording: trust its time
 		}
 	}
-	found := !e.known && l != nil && (number(l.ResourceVersion) <= r.start || l.Spec.Strategy == nil)
+	found := !e.known && l != nil && number(l.ResourceVersion) <= r.start
 	e.known, e.exists, e.preferred = true, l != nil, ""
 	if l != nil {
 		if l.Spec.PreferredHolder != nil {

@@ -16,13 +16,34 @@ import (
 // Run follows the store until the context ends and returns its error, or
 // store.ErrClosed if the store is closed before. It must be called once.
 func (r *Recorder) Run(ctx context.Context) error {
+	start := number(r.st.ResourceVersion())
+	latestLease, err := latest(ctx, r.leases, func(l *lease.Lease) string { return l.ResourceVersion })
+	if err != nil {
+		return err
+	}
+	latestCandidate, err := latest(ctx, r.candidates, func(c *candidate.LeaseCandidate) string { return c.ResourceVersion })
+	if err != nil {
+		return err
+	}
 	r.mu.Lock()
-	r.start = number(r.st.ResourceVersion())
+	r.start, r.first = start, [2]uint64{latestLease, latestCandidate}
+	r.wakeLocked()
 	r.mu.Unlock()
 	g, ctx := errgroup.WithContext(ctx)
 	g.Go(func() error { return follow(ctx, r.leases, r.takeLease) })
 	g.Go(func() error { return follow(ctx, r.candidates, r.takeCandidate) })
 	return g.Wait()
+}
+
+// latest returns the version of the object of a collection that was written last, or 0.
+func latest[T any](ctx context.Context, c *store.Collection[T], versionOf func(*T) string) (version uint64, err error) {
+	for object, err := range c.All(ctx, "") {
+		if err != nil {
+			return 0, err
+		}
+		version = max(version, number(versionOf(object)))
+	}
+	return version, nil
 }
 
 // follow calls each for the objects of a collection and for each change of them.
@@ -42,6 +63,7 @@ func (r *Recorder) skew() time.Duration { return r.now().Sub(r.stamp()) }
 func (r *Recorder) takeLease(t watch.EventType, l *lease.Lease) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	defer r.gotLocked(0, l.ResourceVersion)
 	if t == watch.Deleted {
 		e := r.entries[namespacedName{l.Namespace, l.Name}]
 		if e == nil || e.known && number(l.ResourceVersion) < e.version {
@@ -56,13 +78,23 @@ func (r *Recorder) takeLease(t watch.EventType, l *lease.Lease) {
 	r.notifyLocked()
 }
 
+// isElection reports whether a Lease has to do with an election. The others have never had a holder, or are the heartbeats of nodes
+// and API servers (upstream: component-helpers, apimachinery/lease; controlplane, IdentityLeaseComponentLabelKey).
+func isElection(l *lease.Lease) bool {
+	if l.Spec.Strategy != nil {
+		return true
+	}
+	_, ofServer := l.Labels["apiserver.kubernetes.io/identity"]
+	return l.Spec.HolderIdentity != nil && *l.Spec.HolderIdentity != "" && l.Namespace != "kube-node-lease" && !ofServer
+}
+
 // seeLease adds a state of a Lease, and reports whether the Lease has to do with
 // elections.
 func (r *Recorder) seeLease(l *lease.Lease) bool {
 	p := namespacedName{l.Namespace, l.Name}
 	e := r.entries[p]
 	if e == nil {
-		if l.Spec.Strategy == nil {
+		if !isElection(l) {
 			return false
 		}
 		e = &entry{namespacedName: p, offers: map[string]*Offer{}}
@@ -108,6 +140,7 @@ func (r *Recorder) lookUp(e *entry) {
 func (r *Recorder) takeCandidate(t watch.EventType, c *candidate.LeaseCandidate) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	defer r.gotLocked(1, c.ResourceVersion)
 	if t == watch.Deleted {
 		p := namespacedName{c.Namespace, c.Name}
 		if number(c.ResourceVersion) < r.homes[p].version {

@@ -12,6 +12,7 @@ import (
 	"github.com/kubecoord/kubecoord/candidate"
 	"github.com/kubecoord/kubecoord/lease"
 	"github.com/kubecoord/kubecoord/store"
+	"github.com/kubecoord/kubecoord/store/kind"
 )
 
 // Recorder records elections; see the package comment. Any number of goroutines may use
@@ -29,7 +30,10 @@ type Recorder struct {
 	entries map[namespacedName]*entry
 	homes   map[namespacedName]home // by namespace and name of a candidate
 	start   uint64                  // version of the store when Run began
+	first   [2]uint64               // versions of the Lease and of the candidate that were written last before that, or a little later
 	changed chan struct{}           // closed at the next change
+	seen    [2]uint64               // versions of the last Lease and of the last candidate that Run has got
+	next    chan struct{}           // closed when Run gets another one
 
 	records   []kept // of all entries, the oldest first
 	most      int    // limits records
@@ -51,7 +55,7 @@ func NewRecorder(st *store.Store) *Recorder {
 	return &Recorder{
 		st: st, stamp: stamp, leases: lease.In(st), candidates: candidate.In(st), most: maxRecords,
 		from: stamp().UTC().Round(0), tick: st.Clock().Now, started: st.Clock().Now(),
-		entries: map[namespacedName]*entry{}, homes: map[namespacedName]home{}, changed: make(chan struct{}),
+		entries: map[namespacedName]*entry{}, homes: map[namespacedName]home{}, changed: make(chan struct{}), next: make(chan struct{}),
 	}
 }
 
@@ -102,6 +106,48 @@ func (r *Recorder) Changed() <-chan struct{} {
 func (r *Recorder) notifyLocked() {
 	close(r.changed)
 	r.changed = make(chan struct{})
+}
+
+// Await returns when Run has recorded all that is in the store now, or when ctx ends. Who moves a clock by hand calls it first, so that
+// what has happened is recorded at its time.
+func (r *Recorder) Await(ctx context.Context) {
+	for i, kind := range []kind.Kind{lease.Kind(), candidate.Kind()} {
+		changes, _ := r.st.History(kind)
+		if len(changes) == 0 {
+			continue
+		}
+		for !r.has(ctx, i, changes[len(changes)-1].ResourceVersion) {
+		}
+	}
+}
+
+// has reports whether Run has got a version of Leases, if i is 0, or of candidates. If not, it waits until it has got another one. It
+// reports true when ctx has ended.
+func (r *Recorder) has(ctx context.Context, i int, version uint64) bool {
+	r.mu.Lock()
+	got, start, first, next := r.seen[i], r.start, r.first[i], r.next
+	r.mu.Unlock()
+	if version <= got || version <= start && first <= got { // what was deleted before start is never seen
+		return true
+	}
+	select {
+	case <-next:
+		return false
+	case <-ctx.Done():
+		return true
+	}
+}
+
+// gotLocked notes that Run has got a version.
+func (r *Recorder) gotLocked(i int, resourceVersion string) {
+	r.seen[i] = max(r.seen[i], number(resourceVersion))
+	r.wakeLocked()
+}
+
+// wakeLocked wakes those who wait in has.
+func (r *Recorder) wakeLocked() {
+	close(r.next)
+	r.next = make(chan struct{})
 }
 
 // Timeline returns all current records.

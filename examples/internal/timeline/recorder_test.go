@@ -14,6 +14,7 @@ import (
 	"github.com/kubecoord/kubecoord/candidate"
 	"github.com/kubecoord/kubecoord/lease"
 	"github.com/kubecoord/kubecoord/store"
+	storeclock "github.com/kubecoord/kubecoord/store/clock"
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
@@ -121,6 +122,29 @@ func TestTermsAreRecordedFromElectionToEnd(t *testing.T) {
 			},
 			[]string{"0+5 a elected, has not taken up the lease, then expired", "5+1  nobody leads", "6+1 b leads, acquired, still holds it"},
 		},
+		"without a coordinator": {
+			func(w *world) {
+				hold := func(holder string) {
+					w.set(func(s *lease.LeaseSpec) {
+						s.HolderIdentity, s.LeaseDurationSeconds, s.AcquireTime, s.RenewTime = &holder, new(int32(15)), now(), now()
+					})
+				}
+				hold("a")
+				w.pass(2)
+				w.renew()
+				w.pass(2)
+				release(w)
+				w.pass(1)
+				hold("b")
+				w.pass(20)
+				hold("c")
+				w.pass(1)
+			},
+			[]string{
+				"0+4 a leads, acquired, 1 renewal, then released", "4+1  nobody leads", "5+15 b leads, acquired, then expired",
+				"20+5  nobody leads", "25+1 c leads, acquired, still holds it",
+			},
+		},
 		"nobody wants it": {func(w *world) { w.pass(9) }, nil},
 		"a candidate without a coordinator": {
 			func(w *world) {
@@ -159,14 +183,23 @@ func TestTermsAreRecordedFromElectionToEnd(t *testing.T) {
 	}
 }
 
-func TestLeasesWithoutElectionsAreLeftOut(t *testing.T) {
+func TestHeartbeatsAreLeftOut(t *testing.T) {
+	heartbeat := func(namespace string, labels map[string]string) {
+		in(t, func(w *world) {
+			_, err := w.leases.Create(t.Context(), &lease.Lease{
+				ObjectMeta: meta.ObjectMeta{Namespace: namespace, Name: "a", Labels: labels},
+				Spec:       lease.LeaseSpec{HolderIdentity: new("a"), LeaseDurationSeconds: new(int32(40)), RenewTime: now()},
+			}, store.CreateOptions{})
+			require.NoError(t, err)
+			w.pass(1)
+			assert.Empty(t, w.rec.Timeline().Leases)
+		})
+	}
+	heartbeat("kube-node-lease", nil)
+	heartbeat("kube-system", map[string]string{"apiserver.kubernetes.io/identity": "kube-apiserver"})
 	in(t, func(w *world) {
-		w.set(func(s *lease.LeaseSpec) { s.HolderIdentity, s.LeaseDurationSeconds = new("node-1"), new(int32(40)) })
-		w.pass(1)
-		assert.Empty(t, w.rec.Timeline().Leases)
-		w.offer("a", "1.0.0")
-		w.pass(1)
-		assert.Equal(t, []string{"1+0 a is a candidate: 1.0.0 as 1.0.0", "1+1 node-1 leads, found, still holds it"}, w.story())
+		w.set(func(s *lease.LeaseSpec) { s.LeaseDurationSeconds = new(int32(15)) })
+		assert.Empty(t, w.rec.Timeline().Leases, "it has never had a holder")
 	})
 }
 
@@ -302,4 +335,46 @@ func TestTablesReadAsTheyDid(t *testing.T) {
 	var out bytes.Buffer
 	require.NoError(t, upgrade().WriteText(&out))
 	isGolden(t, "upgrade.txt", out.Bytes())
+}
+
+// TestAwaitLetsAManualClockBeMovedAfterAWrite is about a clock that moves at once after each write.
+func TestAwaitLetsAManualClockBeMovedAfterAWrite(t *testing.T) {
+	now := storeclock.NewManual(epoch)
+	parent := store.New(store.Options{Clock: now})
+	defer parent.Close()
+	_, err := lease.In(parent).Create(t.Context(), &lease.Lease{ObjectMeta: meta.ObjectMeta{Namespace: "ns", Name: "old"}}, store.CreateOptions{})
+	require.NoError(t, err)
+	_, err = lease.In(parent).Delete(t.Context(), "ns", "old", store.DeleteOptions{})
+	require.NoError(t, err)
+	st, err := parent.Fork() // its history ends with a deletion that the Recorder does not see
+	require.NoError(t, err)
+	manual := st.Clock().(*storeclock.Manual)
+	rec := NewRecorder(st)
+	ran := make(chan error)
+	go func() { ran <- rec.Run(context.Background()) }()
+	for _, holder := range []string{"a", "b", "c"} {
+		_, err := lease.In(st).Modify(t.Context(), "ns", "main", func(l *lease.Lease) error {
+			l.Spec.HolderIdentity, l.Spec.LeaseDurationSeconds = &holder, new(int32(3600))
+			return nil
+		}, store.UpdateOptions{})
+		if holder == "a" {
+			_, err = lease.In(st).Create(t.Context(), &lease.Lease{
+				ObjectMeta: meta.ObjectMeta{Namespace: "ns", Name: "main"},
+				Spec:       lease.LeaseSpec{HolderIdentity: &holder, LeaseDurationSeconds: new(int32(3600))},
+			}, store.CreateOptions{})
+		}
+		require.NoError(t, err)
+		rec.Await(t.Context())
+		manual.FastForward(10 * time.Second)
+	}
+	var spans []string
+	for _, s := range rec.Timeline().Leases[0].Spans {
+		spans = append(spans, s.Holder+" "+s.From.Sub(epoch).String())
+	}
+	assert.Equal(t, []string{"a 0s", "b 10s", "c 20s"}, spans)
+	st.Close()
+	assert.ErrorIs(t, <-ran, store.ErrClosed)
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	rec.Await(ended) // nobody records any more
 }

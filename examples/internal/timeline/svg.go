@@ -47,8 +47,12 @@ func SVG(w io.Writer, t Timeline) error {
 	leases, left := latestLeases(t.Leases)
 	panels := make([]*panel, len(leases))
 	notes, top := t.notes(left), 48.0
+	used := signs
+	if !slices.ContainsFunc(leases, func(l Lease) bool { return !l.isPlain() }) {
+		used = signs[:plainSigns]
+	}
 	if len(leases) > 0 {
-		top += (*canvas)(nil).legend(0)
+		top += (*canvas)(nil).legend(0, used)
 	}
 	height := top + 18*float64(len(notes)) + margin
 	for i := range leases {
@@ -67,10 +71,10 @@ func SVG(w io.Writer, t Timeline) error {
 	c.text(margin+112, 30, "dim", c.period())
 	y := top
 	if len(leases) == 0 {
-		c.text(margin, y+30, "", "No lease with an election was seen yet.")
+		c.text(margin, y+30, "", "No lease with a holder or a candidate was seen yet.")
 		y += 60
 	} else {
-		c.legend(48)
+		c.legend(48, used)
 	}
 	for _, p := range panels {
 		p.draw(y)

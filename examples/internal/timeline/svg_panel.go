@@ -154,9 +154,14 @@ func (p *panel) head(top float64) {
 // label writes the name and versions of a row.
 func (p *panel) label(r *row) {
 	class, title, right := "who", r.name, ""
-	if len(r.offers) == 0 {
+	switch {
+	case p.all.isPlain():
+		sum, n := p.all.Led(r.name, p.until)
+		right = Round(sum).String()
+		title += ", led " + right + " in " + count(n, "term")
+	case len(r.offers) == 0:
 		class, title, right = "who guest", r.name+", which is no candidate", "no candidate"
-	} else {
+	default:
 		o := r.offers[len(r.offers)-1]
 		if right = o.BinaryVersion; o.EmulationVersion != "" && o.EmulationVersion != o.BinaryVersion {
 			right += " as " + o.EmulationVersion
@@ -274,8 +279,8 @@ var signs = []sign{
 	{"", "h0", "m-10 -6h20v12h-20z", "leads"},
 	{"", "h0 pale", "m-10 -6h20v12h-20z", "holds the lease, not renewed"},
 	{"", "gaplane", "m-10 -6h20v12h-20z", "nobody leads"},
-	{"", "offer", "m-10 -1h20v2h-20z", "is a candidate"},
 	{"", "hand", "m-8 -4h12v10", "hand-over"},
+	{"", "offer", "m-10 -1h20v2h-20z", "is a candidate"},
 	{string(candidate.Elected), "elect", "m-3.2 0a3.2 3.2 0 1 0 6.4 0a3.2 3.2 0 1 0 -6.4 0", "elected"},
 	{string(candidate.Preferred), "prefer", "m0 -6l5 6l-5 6l-5 -6z", "preferred to the holder"},
 	{string(candidate.Pinged), "ping", "m-1 -10h2v8h-2z", "ping"},
@@ -286,6 +291,9 @@ var signs = []sign{
 	{string(candidate.Failed), "failed", "m0 -8l8 14h-16z", "nobody can be elected"},
 	{"", "other", "m0 -10v20", "any other event"},
 }
+
+// plainSigns is how many of the signs, from the first on, an election without a coordinator has.
+const plainSigns = 4
 
 // glyph draws the sign of a mark. Marks without a sign of their own have the last one.
 func (c *canvas) glyph(key string, x, y float64) {
@@ -298,9 +306,9 @@ func (c *canvas) glyph(key string, x, y float64) {
 
 func (c *canvas) sign(s sign, x, y float64) { c.path(s.class, "M%s %s"+s.path, x, y) }
 
-// legend draws all signs and returns the height that they take. It only measures if c is
+// legend draws signs and returns the height that they take. It only measures if c is
 // nil.
-func (c *canvas) legend(top float64) float64 {
+func (c *canvas) legend(top float64, signs []sign) float64 {
 	x, y := margin, 0.0
 	for _, s := range signs {
 		need := 26 + 6.3*float64(len(s.text)) + 18

@@ -40,6 +40,25 @@ func draw(t *testing.T, tl Timeline) []byte {
 	return out.Bytes()
 }
 
+// TestPictureWithoutACoordinatorHasNoSignsOfOne is about the legend and the labels of plain Leases.
+func TestPictureWithoutACoordinatorHasNoSignsOfOne(t *testing.T) {
+	plain := Timeline{From: epoch, Until: after(60), Leases: []Lease{{Namespace: "default", Name: "leader", Spans: []Span{
+		{Holder: "a", From: epoch, TakenUp: epoch, LastRenewed: after(20), Until: after(35), Renewals: 10, Began: Acquired, Ended: Expired},
+		{Holder: "b", From: after(36), TakenUp: after(36), LastRenewed: after(58), Renewals: 11, Began: Acquired},
+	}, Gaps: []Gap{{From: after(35), Until: after(36)}}}}}
+	var out strings.Builder
+	require.NoError(t, SVG(&out, plain))
+	assert.Contains(t, out.String(), ">2 terms, b leads</tspan>")
+	assert.Contains(t, out.String(), ">35s</text>")
+	for _, sign := range []string{"no candidate", "is a candidate", ">ping<", "any other event", "no strategy"} {
+		assert.NotContains(t, out.String(), sign)
+	}
+	plain.Leases = append(plain.Leases, upgrade().Leases[0])
+	out.Reset()
+	require.NoError(t, SVG(&out, plain))
+	assert.Contains(t, out.String(), ">ping<", "another Lease has pings")
+}
+
 func TestPicturesLookAsTheyDid(t *testing.T) {
 	for name, tl := range map[string]Timeline{
 		"upgrade.svg": upgrade(),

@@ -148,6 +148,9 @@ func (l *Lease) writeText(w io.Writer, t Timeline) error {
 // summary describes a Lease in one line.
 func (l *Lease) summary() string {
 	parts := []string{clean(short(cmp.Or(l.Strategy, "no strategy"), 60)), count(len(l.Candidates), "candidate"), clean(l.Now())}
+	if l.isPlain() {
+		parts = []string{count(len(l.Spans), "term"), clean(l.Now())}
+	}
 	if l.Forgotten > 0 {
 		parts = append(parts, count(l.Forgotten, "older record")+" forgotten")
 	}

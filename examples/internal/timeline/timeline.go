@@ -128,6 +128,11 @@ func (l *Lease) Leader() string {
 	return ""
 }
 
+// isPlain reports whether holders take the Lease by themselves, without a coordinator.
+func (l *Lease) isPlain() bool {
+	return l.Strategy == "" && len(l.Candidates) == 0 && len(l.Marks) == 0
+}
+
 // Now describes the leader in words. An elected holder leads from its first write.
 func (l *Lease) Now() string {
 	switch holder := l.Leader(); {
@@ -138,6 +143,18 @@ func (l *Lease) Now() string {
 	default:
 		return short(holder, 60) + " leads"
 	}
+}
+
+// Contenders returns the number of candidates and holders that are known.
+func (l *Lease) Contenders() int {
+	names := map[string]bool{}
+	for _, c := range l.Candidates {
+		names[c.Name] = true
+	}
+	for _, s := range l.Spans {
+		names[s.Holder] = true
+	}
+	return len(names)
 }
 
 // Led returns how long and in how many spans a candidate held the Lease. until is the

@@ -41,6 +41,7 @@ func (f *Flags) API(opts httpapi.Options) (httpapi.Options, error) {
 		does = cluster.Bare()
 		does.GarbageCollection, does.NamespaceDeletion = true, true
 	}
+	does.LeaseCandidates = true
 	switch f.of {
 	case "":
 		does.Serves = func(r schema.GroupVersionResource) bool { return r.Group == "apiextensions.k8s.io" }

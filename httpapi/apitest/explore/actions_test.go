@@ -107,6 +107,21 @@ func TestCrashTwice(t *testing.T) {
 	}, lines[:11])
 }
 
+// A process that has crashed sends nothing any more, even if it does not look at its context.
+func TestACrashIsTheEndOfAProcess(t *testing.T) {
+	s := Scenario{Controllers: []Controller{{Run: func(ctx context.Context, c Conn) error {
+		for _, name := range []string{"x", "y"} {
+			ask(context.WithoutCancel(ctx), c, http.MethodPost, endpoints, leaseNamed(name))
+			time.Sleep(2 * time.Second)
+		}
+		return idle(ctx, c)
+	}}}}
+	lines, found := lived(t, s, "crash-after create endpoints default/x #1")
+	assert.Empty(t, found)
+	assert.Equal(t, []string{"0s controller: starts", "0s controller: create endpoints default/x no answer", "0s controller: crash-after create endpoints default/x #1",
+		"0s controller: crashes", "9s controller.2: starts", "9s controller.2: create endpoints default/x 409", "11s controller.2: create endpoints default/y 201"}, lines[:7])
+}
+
 // A restart that reads an old state finds neither the Lease of the step nor the label, and what it does then is a finding.
 func TestStaleRestart(t *testing.T) {
 	s := Scenario{
@@ -199,6 +214,7 @@ func TestTakeover(t *testing.T) {
 	assert.Empty(t, found)
 	assert.Contains(t, lines, "1m0s controller-a: create endpoints default/a 409", "it arrives late")
 	assert.Contains(t, lines, "1m30s controller-b: create endpoints default/a 201")
+	assert.Contains(t, lines, "1m45s controller-a: 45s after it was sent, the answer to POST /api/v1/namespaces/default/endpoints is 409")
 }
 
 // A random plan disturbs requests until the last step is done, and is judged then.

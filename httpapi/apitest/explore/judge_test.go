@@ -254,3 +254,15 @@ func TestPagesOfFindings(t *testing.T) {
 	assert.Contains(t, string(page), `<tr class="mark">`)
 	assert.Contains(t, r.Findings[0].String(), r.Findings[0].Page)
 }
+
+// A controller that renews a Lease for ever is at rest: nothing changes but times.
+func TestHeartbeatsAreRest(t *testing.T) {
+	s := Scenario{Steps: []Step{create("a")}, Controllers: []Controller{{Run: func(ctx context.Context, c Conn) error {
+		for ctx.Err() == nil {
+			ask(ctx, c, http.MethodPatch, leases+"/a", `{"spec":{"renewTime":"`+time.Now().UTC().Format("2006-01-02T15:04:05.000000Z")+`"}}`)
+			sleep(ctx, 10*time.Second)
+		}
+		return nil
+	}}}}
+	assert.Empty(t, found(t, s, Options{Plans: []string{"restart 1"}}))
+}

@@ -50,6 +50,7 @@ func (p *process) RoundTrip(req *http.Request) (*http.Response, error) {
 	ctx, cancel := context.WithCancel(context.WithValue(req.Context(), processKey{}, p))
 	unhook := context.AfterFunc(p.dead, cancel)
 	end := func() { unhook(); cancel() }
+	sent := time.Now()
 	resp, err := p.transport.RoundTrip(req.WithContext(ctx))
 	if err != nil {
 		if p.crashing.CompareAndSwap(true, false) {
@@ -57,6 +58,9 @@ func (p *process) RoundTrip(req *http.Request) (*http.Response, error) {
 		}
 		end()
 		return nil, err
+	}
+	if d := time.Since(sent); d >= time.Second {
+		p.life.note(p.name, fmt.Sprintf("%s after it was sent, the answer to %s %s is %d", d.Round(time.Second), req.Method, req.URL.Path, resp.StatusCode), false)
 	}
 	resp.Body = &endingBody{resp.Body, end}
 	return resp, nil

@@ -98,6 +98,8 @@ func TestAnswersEqualThoseOfKubeAPIServer(t *testing.T) {
 		}
 	})
 	all = append(all, scenarios(Player{Transport: gated.Transport(), URL: "http://test"}, needsGates)...)
+	restricted := newServer(t, false, nil, func(o *cluster.Options) { o.Plugins = append(o.Plugins, "ServiceAccount", "NodeRestriction") })
+	all = append(all, scenarios(Player{Transport: restricted.Transport(), URL: "http://test"}, needsAccounts)...)
 	for _, s := range Scenarios() {
 		if s.Alone {
 			is := func(other Scenario) bool { return other.Name == s.Name }

@@ -14,6 +14,7 @@ import (
 	"fmt"
 	"io"
 	"log"
+	"maps"
 	"math/big"
 	"net/http"
 	"net/http/httptest"
@@ -62,6 +63,9 @@ func newHooks(p *play) *hooks {
 	return h
 }
 
+// port returns the port of the server.
+func (h *hooks) port() string { return h.server.URL[strings.LastIndexByte(h.server.URL, ':')+1:] }
+
 func (h *hooks) close() {
 	h.server.CloseClientConnections()
 	h.server.Close()
@@ -98,7 +102,13 @@ func (h *hooks) serve(w http.ResponseWriter, r *http.Request) {
 		tree = string(body)
 	}
 	h.mu.Lock()
-	if !strings.HasPrefix(r.URL.Path, "/convert") { // how often a server converts depends on its caches
+	switch {
+	case strings.HasPrefix(r.URL.Path, "/apis"):
+		if strings.Contains(r.URL.Path, "/namespaces/") { // a server asks for the discovery by itself
+			h.calls = append(h.calls, passedOn(r, string(body)))
+		}
+	case strings.HasPrefix(r.URL.Path, "/openapi"): // as for the discovery
+	case !strings.HasPrefix(r.URL.Path, "/convert"): // how often a server converts depends on its caches
 		h.calls = append(h.calls, exchange.Object{{Key: "path", Value: r.URL.String()}, {Key: "type", Value: r.Header.Get("Content-Type")}, {Key: "review", Value: tree}})
 	}
 	a := h.answers[r.URL.Path]
@@ -129,6 +139,18 @@ func (h *hooks) serve(w http.ResponseWriter, r *http.Request) {
 	default:
 		h.write(w, body, `{"allowed":true}`)
 	}
+}
+
+// passedOn returns what a server has passed on to the server of another group.
+func passedOn(r *http.Request, body string) exchange.Object {
+	call := exchange.Object{{Key: "path", Value: r.Method + " " + r.URL.String()}, {Key: "host", Value: r.Host}, {Key: "body", Value: body}}
+	names := slices.Sorted(maps.Keys(r.Header))
+	for _, name := range names {
+		if name != "Audit-Id" {
+			call = append(call, exchange.Member{Key: name, Value: strings.Join(r.Header[name], " | ")})
+		}
+	}
+	return call
 }
 
 // write answers a review.

@@ -36,6 +36,9 @@ type Player struct {
 	Hung func()
 }
 
+// shownPort is a port that no server has.
+const shownPort = "10"
+
 // play is one run of a scenario. Texts have RUNID in place of the id, NAMESPACE in place of the scenario's own namespace.
 type play struct {
 	*Player
@@ -47,7 +50,8 @@ type play struct {
 	last      any // body of the last answer, as it came
 	code      int // its status
 	token     string
-	err       error // of the first step that could not be carried out
+	port      string // of an APIService; answers have shownPort in its place
+	err       error  // of the first step that could not be carried out
 	cleanup   []string
 }
 
@@ -76,7 +80,7 @@ func (p *Player) Play(ctx context.Context, s Scenario) ([]exchange.Answer, error
 
 // text puts the id of the run, and what belongs to it, into a path or a body.
 func (p *play) text(s string) string {
-	return strings.NewReplacer("NAMESPACE", p.namespace, exchange.RunID, p.ID, "WEBHOOKS", p.hooks.server.URL, "OTHERCA", p.hooks.otherCA, "TOKEN", p.token, "CABUNDLE", p.hooks.ca).Replace(s)
+	return strings.NewReplacer("NAMESPACE", p.namespace, exchange.RunID, p.ID, "WEBHOOKS", p.hooks.server.URL, "HOOKPORT", p.hooks.port(), "OTHERCA", p.hooks.otherCA, "TOKEN", p.token, "CABUNDLE", p.hooks.ca).Replace(s)
 }
 
 // do plays one request and adds its answer, with the calls of webhooks that the request caused. Headers are "Name: value".
@@ -94,6 +98,9 @@ func (p *play) do(step, method, path, body string, headers ...string) {
 	a := exchange.Answer{Step: step, Request: method + " " + path, Status: resp.StatusCode, Type: resp.Header.Get("Content-Type"), RetryAfter: resp.Header.Get("Retry-After")}
 	for _, w := range resp.Header.Values("Warning") {
 		a.Warning = append(a.Warning, p.norm.Text(w))
+	}
+	if p.port != "" {
+		data = bytes.ReplaceAll(data, []byte(p.port), []byte(shownPort))
 	}
 	p.last = string(data)
 	if strings.Contains(a.Type, "json") {
@@ -139,6 +146,10 @@ func (p *play) send(method, path, body string, headers []string) (*http.Response
 	}
 	for _, h := range headers {
 		name, value, _ := strings.Cut(h, ": ")
+		if strings.HasPrefix(name, "Impersonate-") {
+			req.Header.Add(name, p.text(value))
+			continue
+		}
 		req.Header.Set(name, p.text(value))
 	}
 	resp, err := p.Transport.RoundTrip(req)

@@ -15,6 +15,7 @@ var (
 	controllers = flag.String("controllers", "", "URL of one with kube-controller-manager beside it, likewise")
 	dual        = flag.String("dual", "", "URL of one with --service-cluster-ip-range="+dualStackRanges+", likewise")
 	otherGated  = flag.String("gates", "", "URL of one with --feature-gates="+otherGates+", likewise")
+	withOthers  = flag.String("accounts", "", "URL of one with --enable-admission-plugins=ServiceAccount,NodeRestriction, likewise")
 	write       = flag.Bool("write", false, "write the table of differences again")
 )
 
@@ -36,17 +37,18 @@ func scenarios(p Player, is func(Scenario) bool) (all []exchange.Scenario) {
 }
 
 // The servers that scenarios need.
-func needsPlain(s Scenario) bool       { return !s.Controllers && !s.DualStack && !s.Gates }
+func needsPlain(s Scenario) bool       { return !s.Controllers && !s.DualStack && !s.Gates && !s.Accounts }
 func needsControllers(s Scenario) bool { return s.Controllers }
 func needsDualStack(s Scenario) bool   { return s.DualStack }
 func needsGates(s Scenario) bool       { return s.Gates }
+func needsAccounts(s Scenario) bool    { return s.Accounts }
 
-// TestRecord writes the answers of the servers of -url, -controllers, -dual and -gates.
+// TestRecord writes the answers of the servers of -url, -controllers, -dual, -gates and -accounts.
 func TestRecord(t *testing.T) {
-	if *server == "" && *controllers == "" && *dual == "" && *otherGated == "" {
+	if *server == "" && *controllers == "" && *dual == "" && *otherGated == "" && *withOthers == "" {
 		t.Skip("records the answers of a kube-apiserver, which -url names")
 	}
-	for url, is := range map[string]func(Scenario) bool{*server: needsPlain, *controllers: needsControllers, *dual: needsDualStack, *otherGated: needsGates} {
+	for url, is := range map[string]func(Scenario) bool{*server: needsPlain, *controllers: needsControllers, *dual: needsDualStack, *otherGated: needsGates, *withOthers: needsAccounts} {
 		if url != "" {
 			exchange.Record(t, recorded, scenarios(Player{Transport: http.DefaultTransport, URL: url}, is))
 		}

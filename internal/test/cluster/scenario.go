@@ -15,6 +15,8 @@ type Scenario struct {
 	DualStack bool
 	// Alone is set if the scenario has objects that others would meet. It is played to a server of its own, and recorded by itself.
 	Alone bool
+	// Accounts is set if the scenario needs a server with the admission plugins ServiceAccount and NodeRestriction.
+	Accounts bool
 	// Gates is set if the scenario needs a server with otherGates.
 	Gates bool
 }
@@ -79,6 +81,10 @@ func Scenarios() []Scenario {
 		{Name: "discovered", play: discovered},
 		{Name: "started", play: started},
 		{Name: "apiservices", play: apiServices},
+		{Name: "aggregated", play: aggregated, Alone: true},
+		{Name: "registered", play: registered, Alone: true},
+		{Name: "accounts", play: accounts, Accounts: true},
+		{Name: "kubeletwrites", play: kubeletWrites, Accounts: true},
 		{Name: "collector", play: collector, Controllers: true},
 		{Name: "orphans", play: orphans, Controllers: true},
 		{Name: "emptied", play: emptied, Controllers: true},

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"debug/buildinfo"
 	"errors"
 	"fmt"
 	"io"
@@ -8,10 +9,32 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"runtime/debug"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/util/version"
 )
 
+// folder returns the folder that the arguments name. The folder of a version is named as envtest names it (upstream:
+// controller-runtime, envtest/binaries.go, downloadBinaryAssets).
+func folder(args []string) (string, error) {
+	switch {
+	case len(args) == 0 || len(args) > 2:
+		return "", fmt.Errorf("got %d arguments, want a folder", len(args))
+	case args[0] == "" || strings.HasPrefix(args[0], "-"):
+		return "", fmt.Errorf("got %q, want a folder", args[0])
+	case len(args) == 1:
+		return args[0], nil
+	}
+	v, err := version.ParseSemantic(args[1])
+	if err != nil {
+		return "", fmt.Errorf("got version %q, want one with three numbers, as 1.36.3: of others envtest asks the network which they are", args[1])
+	}
+	return filepath.Join(args[0], fmt.Sprintf("%s-%s-%s", v, runtime.GOOS, runtime.GOARCH)), nil
+}
+
 // makeFolder writes this program to a folder under the names that envtest looks for, and prints the folder's path. Files of
-// these names that a former call made are replaced: a server that runs keeps the old one.
+// these names that a former call made are replaced: a server that runs keeps the old one. Other programs are not.
 func makeFolder(dir string, out, notes io.Writer) error {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
@@ -29,13 +52,18 @@ func makeFolder(dir string, out, notes io.Writer) error {
 		suffix = ".exe"
 	}
 	server, etcd := filepath.Join(dir, "kube-apiserver"+suffix), filepath.Join(dir, "etcd"+suffix)
+	for _, file := range []string{server, etcd} {
+		if exists(file) && !isOwn(file) {
+			return fmt.Errorf("%s is another program: name another folder, or remove it", file)
+		}
+	}
 	if err := copyProgram(self, server); err != nil {
 		return err
 	}
 	if err := linkProgram(server, etcd); err != nil {
 		return err
 	}
-	if err := linkKubectl(filepath.Join(dir, "kubectl"+suffix), notes); err != nil {
+	if err := linkKubectl(server, filepath.Join(dir, "kubectl"+suffix), notes); err != nil {
 		return err
 	}
 	_, err = fmt.Fprintln(out, dir)
@@ -72,18 +100,35 @@ func linkProgram(from, to string) error {
 	return copyProgram(from, to)
 }
 
-// linkKubectl links to the kubectl of the machine, unless the folder has one. envtest starts kubectl only for suites that call it.
-func linkKubectl(to string, notes io.Writer) error {
-	if _, err := os.Lstat(to); err == nil {
+// linkKubectl links to the kubectl of the machine, or to this program, unless the folder has another one. envtest starts kubectl only
+// for suites that call it, but downloads all programs if it is not there.
+func linkKubectl(self, to string, notes io.Writer) error {
+	if exists(to) && !isOwn(to) {
 		return nil
 	}
 	from, err := exec.LookPath("kubectl")
-	if err != nil {
+	if err != nil || isOwn(from) {
 		fmt.Fprintf(notes, "kubectl is not installed: a suite that calls kubectl needs one as %s\n", to)
-		return nil
+		return linkProgram(self, to)
 	}
 	if from, err = filepath.Abs(from); err != nil {
 		return err
 	}
+	if err := os.Remove(to); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
 	return os.Symlink(from, to)
+}
+
+// exists reports whether a file, or the file that a link leads to, is there.
+func exists(file string) bool {
+	_, err := os.Stat(file)
+	return err == nil
+}
+
+// isOwn reports whether a file is this command, of any version.
+func isOwn(file string) bool {
+	theirs, err := buildinfo.ReadFile(file)
+	ours, ok := debug.ReadBuildInfo()
+	return err == nil && ok && theirs.Path == ours.Path
 }

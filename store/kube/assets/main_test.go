@@ -38,7 +38,7 @@ import (
 // TestMain acts as the command where the test binary has the name of a server.
 func TestMain(m *testing.M) {
 	switch filepath.Base(os.Args[0]) {
-	case "kube-apiserver", "etcd":
+	case "kube-apiserver", "etcd", "kubectl":
 		main()
 	}
 	os.Exit(m.Run())

@@ -36,7 +36,7 @@ type options struct {
 	clients controlplane.Authentication
 	rules   controlplane.Rules
 	tokens  cluster.Tokens
-	served  map[string]string // --runtime-config
+	served  controlplane.Served
 
 	reads, writes                int64
 	requestTimeout, shutdownWait time.Duration
@@ -76,10 +76,7 @@ func readOptions(fs *pflag.FlagSet) (o options, problems []error) {
 		}
 	}
 	problems = append(problems, o.readServiceAccounts(fs)...)
-	o.served = map[string]string{}
-	if m, is := fs.Lookup("runtime-config").Value.(*cliflag.MapStringString); is && *m.Map != nil {
-		o.served = *m.Map
-	}
+	o.served = controlplane.RuntimeConfig(fs)
 	problems = append(problems, checkServed(o.served)...)
 	o.reads, o.writes = controlplane.Get(fs.GetInt64, "max-requests-inflight"), controlplane.Get(fs.GetInt64, "max-mutating-requests-inflight")
 	o.requestTimeout, o.shutdownWait = controlplane.Get(fs.GetDuration, "request-timeout"), controlplane.Get(fs.GetDuration, "shutdown-delay-duration")

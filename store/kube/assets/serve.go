@@ -47,7 +47,7 @@ func (o options) newServer() (*server, error) {
 		return nil, err
 	}
 	does := o.network.Cluster(o.rules.Cluster(cluster.Options{Tokens: o.tokens, FeatureGates: o.gates}))
-	does.Serves, does.ServicePort = o.serves, int(o.port)
+	does.Serves, does.LeaseCandidates, does.ServicePort = o.serves, o.served.LeaseCandidates(), int(o.port)
 	does.Advertise, _ = netip.AddrFromSlice(o.advertise)
 	does.Advertise = does.Advertise.Unmap()
 	if does.ClientCA, err = o.clients.ClientCA(); err != nil {

@@ -38,21 +38,5 @@ func checkServed(config map[string]string) (problems []error) {
 	return problems
 }
 
-// serves reports whether --runtime-config leaves a resource. The nearest key decides; group "" is written as v1 alone.
-func (o options) serves(r schema.GroupVersionResource) bool {
-	gv := r.GroupVersion().String()
-	stage := "api/ga"
-	switch {
-	case strings.Contains(r.Version, "alpha"):
-		stage = "api/alpha"
-	case strings.Contains(r.Version, "beta"):
-		stage = "api/beta"
-	}
-	for _, key := range []string{gv + "/" + r.Resource, gv, stage, "api/all"} {
-		if value, set := o.served[key]; set {
-			on, err := strconv.ParseBool(value)
-			return value == "" || err == nil && on
-		}
-	}
-	return true
-}
+// serves reports whether --runtime-config leaves a resource.
+func (o options) serves(r schema.GroupVersionResource) bool { return o.served.Serves(r, true) }

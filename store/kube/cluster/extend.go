@@ -7,10 +7,13 @@ import (
 	"slices"
 	"time"
 
+	"github.com/kubecoord/kubecoord/candidate"
 	"github.com/kubecoord/kubecoord/httpapi"
+	"github.com/kubecoord/kubecoord/store/kind"
 	"github.com/kubecoord/kubecoord/store/kube/cluster/internal/access"
 	"github.com/kubecoord/kubecoord/store/kube/cluster/internal/addresses"
 	"github.com/kubecoord/kubecoord/store/kube/cluster/internal/admission"
+	"github.com/kubecoord/kubecoord/store/kube/cluster/internal/aggregator"
 	"github.com/kubecoord/kubecoord/store/kube/cluster/internal/collector"
 	"github.com/kubecoord/kubecoord/store/kube/cluster/internal/disruption"
 	"github.com/kubecoord/kubecoord/store/kube/cluster/internal/initial"
@@ -34,6 +37,7 @@ const bootstrapTime = 10 * time.Second
 
 // extend adds to one API what o says, before its first request.
 func (o Options) extend(a *httpapi.API, opts *httpapi.Options, tokens *access.Tokens) {
+	o.withoutCandidates(a)
 	calls := o.calls(a, opts)
 	run(opts, func(ctx context.Context, a *httpapi.API) { crd.Run(webhooks.With(ctx, calls), a) })
 	o.addresses(a, opts)
@@ -53,18 +57,36 @@ func (o Options) extend(a *httpapi.API, opts *httpapi.Options, tokens *access.To
 		disruption.Extend(a, opts)
 	}
 	last := o.access(a, opts, tokens)
-	if slices.ContainsFunc(plugins.Names(), o.runs) || last != nil {
+	// Impersonation comes before it.
+	aggregator.Extend(a, opts, aggregator.Options{Dial: o.Dial, Services: admission.Services(a, o.Dial != nil, o.Addresses), Register: o.Objects})
+	if slices.ContainsFunc(slices.Concat(plugins.Names(), plugins.Optional()), o.runs) || last != nil {
 		opts.Admission = o.admission(a, opts, calls, last)
+	}
+}
+
+// withoutCandidates takes LeaseCandidates away, which each API serves. A fork has the kinds of its parent.
+func (o Options) withoutCandidates(a *httpapi.API) {
+	if k := candidate.Kind(); !o.LeaseCandidates && slices.ContainsFunc(a.Kinds(), func(have kind.Kind) bool { return have.GroupResource() == k.GroupResource() }) {
+		_ = a.RemoveKinds(context.Background(), httpapi.RemoveOptions{}, k) // the kind is served
 	}
 }
 
 // admission returns the admission plugins of one API, and last after them.
 func (o Options) admission(a *httpapi.API, opts *httpapi.Options, calls *webhooks.Calls, last httpapi.Admission) httpapi.Admission {
 	chain := admission.Options{Runs: o.runs, Authorize: opts.Authorize, Calls: calls, Last: last}
-	if builtIn := plugins.New(a, plugins.Options{Runs: o.runs, Authorize: opts.Authorize}); builtIn != nil {
+	tolerate := plugins.Tolerate{NotReady: seconds(o.NotReadySeconds), Unreachable: seconds(o.UnreachableSeconds)}
+	if builtIn := plugins.New(a, plugins.Options{Runs: o.runs, Authorize: opts.Authorize, Tolerate: tolerate}); builtIn != nil {
 		chain.BuiltIn = builtIn
 	}
 	return admission.New(a, chain)
+}
+
+// seconds returns the value of a flag whose default is 300.
+func seconds(n *int64) int64 {
+	if n == nil {
+		return 300
+	}
+	return *n
 }
 
 // run adds a controller.

@@ -22,6 +22,8 @@ type Options struct {
 	// Serves, if not nil, reports whether a resource is served: of a built-in kind, or CustomResourceDefinitions. A kind of which one
 	// version is served has all of them. Kinds that another option needs are served in any case.
 	Serves func(schema.GroupVersionResource) bool
+	// LeaseCandidates serves LeaseCandidates, in all their versions. A kube-apiserver has them with --runtime-config only.
+	LeaseCandidates bool
 	// Namespaces makes the namespaces default, kube-system, kube-public and kube-node-lease, and refuses objects in
 	// namespaces that do not exist, or that are deleted, as the admission plugin NamespaceLifecycle.
 	Namespaces bool
@@ -62,8 +64,11 @@ type Options struct {
 	Policies bool
 	// Plugins are the names of admission plugins that run, as the flag --enable-admission-plugins of kube-apiserver spells them, in any
 	// order. NamespaceLifecycle runs with Namespaces also, and the plugins for webhooks and policies with Webhooks and Policies. See
-	// [DefaultPlugins].
+	// [DefaultPlugins]; ServiceAccount and NodeRestriction are the others that there are.
 	Plugins []string
+	// NotReadySeconds and UnreachableSeconds are how long Pods tolerate a node that is not ready, or not reachable, by the plugin
+	// DefaultTolerationSeconds. Nil means 300.
+	NotReadySeconds, UnreachableSeconds *int64
 	// Disruptions makes evictions obey PodDisruptionBudgets.
 	Disruptions bool
 	// Reviews answers TokenReviews, SubjectAccessReviews and their kin by the Authenticate and Authorize of the API, and

@@ -8,13 +8,13 @@ import (
 )
 
 // DefaultPlugins returns the names of the admission plugins that a kube-apiserver runs by default, in the order in which it asks them,
-// without ServiceAccount, which envtest turns off.
+// without ServiceAccount, which envtest turns off. Options.Plugins may also have ServiceAccount and NodeRestriction.
 func DefaultPlugins() []string { return plugins.Names() }
 
 // checkPlugins refuses the names of plugins that a server does not have.
 func (o Options) checkPlugins() error {
 	for _, name := range o.Plugins {
-		if !slices.Contains(plugins.Names(), name) {
+		if !slices.Contains(slices.Concat(plugins.Names(), plugins.Optional()), name) {
 			return fmt.Errorf("there is no admission plugin %q", name)
 		}
 	}

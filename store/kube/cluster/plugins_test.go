@@ -57,6 +57,23 @@ func TestPluginsRunByTheirNames(t *testing.T) {
 	assert.EqualError(t, err, `namespaces "none" not found`)
 }
 
+func TestPodsTolerateNodesForTheTimesOfTheOptions(t *testing.T) {
+	for _, row := range []struct{ notReady, unreachable *int64 }{{nil, nil}, {new(int64(5)), nil}, {new(int64(0)), new(int64(7))}} {
+		_, client := newServer(t, cluster.Options{Plugins: []string{"DefaultTolerationSeconds"}, NotReadySeconds: row.notReady, UnreachableSeconds: row.unreachable})
+		pod, err := client.CoreV1().Pods("default").Create(t.Context(), podOf("p"), metav1.CreateOptions{})
+		require.NoError(t, err)
+		want := func(n *int64) int64 {
+			if n == nil {
+				return 300
+			}
+			return *n
+		}
+		require.Len(t, pod.Spec.Tolerations, 2)
+		assert.Equal(t, want(row.notReady), *pod.Spec.Tolerations[0].TolerationSeconds)
+		assert.Equal(t, want(row.unreachable), *pod.Spec.Tolerations[1].TolerationSeconds)
+	}
+}
+
 // A fork has the classes of the server at the time, and its own from then on.
 func TestForksHaveTheirOwnClasses(t *testing.T) {
 	api, client := newServer(t, cluster.Bare())

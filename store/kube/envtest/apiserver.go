@@ -150,7 +150,7 @@ func (s *APIServer) serve(listener net.Listener, f flags) error {
 		opts.API.Authorize = authorize
 	}
 	does := f.network.Cluster(f.rules.Cluster(s.door.controllers))
-	does.ServicePort = s.SecurePort
+	does.ServicePort, does.LeaseCandidates = s.SecurePort, f.served.LeaseCandidates()
 	if does.ClientCA, err = f.clients.ClientCA(); err != nil {
 		return err
 	}

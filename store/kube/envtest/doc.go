@@ -25,12 +25,16 @@
 // Of the flags that ControlPlane.GetAPIServer().Configure() sets, these have an effect:
 //
 //   - authorization-mode: RBAC, AlwaysAllow; Node and AlwaysDeny allow nothing but to system:masters. Others are an error.
-//   - enable-admission-plugins and disable-admission-plugins: those of cluster.DefaultPlugins, which all run.
+//   - enable-admission-plugins and disable-admission-plugins: the plugins of cluster.DefaultPlugins, which all run, ServiceAccount,
+//     which envtest disables, and NodeRestriction, which runs if it is enabled.
+//   - default-not-ready-toleration-seconds, default-unreachable-toleration-seconds.
 //   - client-ca-file, token-auth-file, anonymous-auth.
+//   - service-cluster-ip-range, service-node-port-range, feature-gates.
+//   - runtime-config, for LeaseCandidates only: coordination.k8s.io/v1beta1=true.
 //   - bind-address, secure-port.
 //
-// All others are accepted, if their values have the right type, and do nothing: feature gates, runtime-config, audit, and other admission plugins. With
-// AttachControlPlaneOutput they are named on standard error.
+// All others are accepted, if their values have the right type, and do nothing. With AttachControlPlaneOutput they are named on standard
+// error.
 //
 // # Differences
 //

@@ -76,7 +76,7 @@ func ExampleEnvironment_API() {
 		return
 	}
 	_, err = client.CoreV1().ConfigMaps("default").Create(context.Background(), &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "a"}}, metav1.CreateOptions{})
-	fmt.Println(apierrors.IsAlreadyExists(err), conflict.Hits())
+	fmt.Println(apierrors.IsConflict(err), conflict.Hits())
 	fmt.Println(env.Stop())
 	// Output:
 	// true 1

@@ -15,6 +15,7 @@ type flags struct {
 	rules   controlplane.Rules
 	network controlplane.Network
 	gates   map[string]bool
+	served  controlplane.Served
 }
 
 // readFlags returns the flags of a server over the defaults that envtest has, and says which have no effect.
@@ -22,7 +23,7 @@ func readFlags(s *APIServer) (f flags, err error) {
 	// The flags that envtest sets itself are not read, nor are they reported.
 	own := strings.Fields(`allow-privileged cert-dir bind-address secure-port etcd-servers insecure-port
 		advertise-address service-account-issuer service-account-key-file service-account-signing-key-file`)
-	read := strings.Fields("client-ca-file token-auth-file anonymous-auth authorization-mode enable-admission-plugins disable-admission-plugins service-cluster-ip-range service-node-port-range feature-gates")
+	read := strings.Fields("client-ca-file token-auth-file anonymous-auth authorization-mode enable-admission-plugins disable-admission-plugins service-cluster-ip-range service-node-port-range feature-gates runtime-config default-not-ready-toleration-seconds default-unreachable-toleration-seconds")
 	args := &Arguments{maps.Clone(s.Configure().values)}
 	rest, err := args.addTemplates(s.Args, s)
 	if err != nil {
@@ -54,6 +55,7 @@ func readFlags(s *APIServer) (f flags, err error) {
 	if f.gates, err = controlplane.FeatureGates(fs); err != nil {
 		return f, err
 	}
+	f.served = controlplane.RuntimeConfig(fs)
 	f.clients, f.rules, err = controlplane.Access(fs, func(text string) {
 		if s.Err != nil {
 			fmt.Fprintf(s.Err, "envtest: %s\n", text)

@@ -41,3 +41,23 @@ func TestServicesHaveTheRangesOfTheFlags(t *testing.T) {
 		assert.NoError(t, env.Stop())
 	}
 }
+
+// Pods tolerate nodes for the times of the flags, and have the account that exists if the plugin runs.
+func TestPodsAreAdmittedByTheFlags(t *testing.T) {
+	env := &envtest.Environment{}
+	env.ControlPlane.GetAPIServer().Configure().Set("default-not-ready-toleration-seconds", "5").Disable("disable-admission-plugins")
+	cfg, err := env.Start()
+	require.NoError(t, err)
+	defer func() { assert.NoError(t, env.Stop()) }()
+	client := kubernetes.NewForConfigOrDie(cfg).CoreV1()
+	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "a"}, Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "a", Image: "i"}}}}
+	_, err = client.Pods("default").Create(t.Context(), pod, metav1.CreateOptions{})
+	assert.EqualError(t, err, `pods "a" is forbidden: error looking up service account default/default: serviceaccount "default" not found`)
+	_, err = client.ServiceAccounts("default").Create(t.Context(), &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Name: "default"}}, metav1.CreateOptions{})
+	require.NoError(t, err)
+	made, err := client.Pods("default").Create(t.Context(), pod, metav1.CreateOptions{})
+	require.NoError(t, err)
+	assert.Equal(t, "default", made.Spec.ServiceAccountName)
+	assert.Equal(t, int64(5), *made.Spec.Tolerations[0].TolerationSeconds)
+	assert.Equal(t, int64(300), *made.Spec.Tolerations[1].TolerationSeconds)
+}

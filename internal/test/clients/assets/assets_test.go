@@ -4,6 +4,8 @@ import (
 	"compress/gzip"
 	"fmt"
 	"io"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -15,6 +17,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
 
 	"github.com/kubecoord/kubecoord/internal/test/clients/internal/ginkgo"
@@ -120,6 +124,41 @@ func TestProjectPassesWithOldVersions(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A suite with DownloadBinaryAssets takes the folder of its version in place of a download. The machine here has no kubectl.
+func TestDownloadIsNotNeededWhereTheFolderOfTheVersionIs(t *testing.T) {
+	dir := t.TempDir()
+	program := filepath.Join(dir, "assets")
+	out, err := exec.CommandContext(t.Context(), "go", "build", "-o", program, "github.com/kubecoord/kubecoord/store/kube/assets").CombinedOutput()
+	require.NoError(t, err, string(out))
+	index := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		assert.Fail(t, "envtest asks the network", r.URL.String())
+		http.NotFound(w, r)
+	}))
+	defer index.Close()
+	cmd := exec.CommandContext(t.Context(), program, filepath.Join(dir, "k8s"), "1.36.3")
+	cmd.Env = []string{"PATH="}
+	out, err = cmd.CombinedOutput()
+	require.NoError(t, err, string(out))
+
+	t.Setenv("KUBEBUILDER_ASSETS", "/none") // is not read
+	env := &envtest.Environment{
+		DownloadBinaryAssets: true, DownloadBinaryAssetsVersion: "v1.36.3", BinaryAssetsDirectory: filepath.Join(dir, "k8s"),
+		DownloadBinaryAssetsIndexURL: index.URL,
+	}
+	config, err := env.Start()
+	require.NoError(t, err)
+	defer func() { assert.NoError(t, env.Stop()) }()
+	client, err := kubernetes.NewForConfig(config)
+	require.NoError(t, err)
+	_, err = client.CoreV1().ConfigMaps("default").List(t.Context(), metav1.ListOptions{})
+	assert.NoError(t, err)
+	_, said, err := env.ControlPlane.KubeCtl().Run("version")
+	assert.Error(t, err)
+	text, err := io.ReadAll(said)
+	require.NoError(t, err)
+	assert.Contains(t, string(text), "kubectl is not installed on this machine")
 }
 
 // runGo runs the go command in the project, as if there were no workspace.

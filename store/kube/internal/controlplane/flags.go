@@ -157,6 +157,9 @@ func Access(fs *pflag.FlagSet, warn func(string)) (Authentication, Rules, error)
 		Modes:    Get(fs.GetStringSlice, "authorization-mode"),
 		Enabled:  slices.Concat(Get(fs.GetStringSlice, "admission-control"), Get(fs.GetStringSlice, "enable-admission-plugins")),
 		Disabled: Get(fs.GetStringSlice, "disable-admission-plugins"),
+
+		NotReadySeconds:    Get(fs.GetInt64, "default-not-ready-toleration-seconds"),
+		UnreachableSeconds: Get(fs.GetInt64, "default-unreachable-toleration-seconds"),
 	}
 	r.Modes = slices.DeleteFunc(r.Modes, func(mode string) bool { return mode == "" })
 	return Authentication{

@@ -15,6 +15,8 @@ type Rules struct {
 	Modes []string
 	// Enabled and Disabled are --enable-admission-plugins and --disable-admission-plugins.
 	Enabled, Disabled []string
+	// NotReadySeconds and UnreachableSeconds are --default-not-ready-toleration-seconds and --default-unreachable-toleration-seconds.
+	NotReadySeconds, UnreachableSeconds int64
 }
 
 // Check refuses values that a kube-apiserver refuses, by its texts, and modes that this server does not have.
@@ -47,7 +49,7 @@ func (r Rules) Check() error {
 
 // Cluster adds what the flags turn on to o, and what a kube-apiserver does without a flag.
 func (r Rules) Cluster(o cluster.Options) cluster.Options {
-	o.Plugins = r.Running()
+	o.Plugins, o.NotReadySeconds, o.UnreachableSeconds = r.Running(), &r.NotReadySeconds, &r.UnreachableSeconds
 	o.Namespaces = r.runs("NamespaceLifecycle")
 	o.Service, o.Objects, o.Disruptions, o.Reviews = true, true, true, true
 	o.RBAC = !r.AllowsAll() && slices.Contains(r.Modes, "RBAC")
@@ -80,19 +82,30 @@ func (r Rules) Authorizer() httpapi.Authorizer {
 
 // Idle returns the enabled plugins that this server does not have.
 func (r Rules) Idle() []string {
-	return slices.DeleteFunc(slices.Clone(r.Enabled), func(name string) bool { return slices.Contains(served(), name) })
+	return slices.DeleteFunc(slices.Clone(r.Enabled), func(name string) bool { return slices.Contains(r.served(), name) })
 }
 
 // Running returns the plugins that run.
 func (r Rules) Running() []string {
-	return slices.DeleteFunc(served(), func(name string) bool { return !r.runs(name) })
+	return slices.DeleteFunc(r.served(), func(name string) bool { return !r.runs(name) })
 }
 
 // runs reports whether an admission plugin of this server is on.
 func (r Rules) runs(name string) bool { return !slices.Contains(r.Disabled, name) }
 
-// served returns the admission plugins of this server, in the order in which they are asked.
-func served() []string { return cluster.DefaultPlugins() }
+// served returns the admission plugins of this server that run unless they are turned off, in the order in which they are asked.
+func (r Rules) served() (all []string) {
+	for _, name := range cluster.DefaultPlugins() {
+		all = append(all, name)
+		if name == "LimitRanger" {
+			all = append(all, "ServiceAccount")
+			if slices.Contains(r.Enabled, "NodeRestriction") {
+				all = append(all, "NodeRestriction")
+			}
+		}
+	}
+	return all
+}
 
 // plugins returns the names of all admission plugins of kube-apiserver 1.36.3.
 func plugins() []string {

@@ -13,14 +13,17 @@ import (
 // FieldManager is the field manager of the writes of the controllers.
 const FieldManager = "kube-controller-manager"
 
-// Run runs a controller until ctx ends, as the service account of a name in kube-system. It calls follow with the changes of the
+// Run runs a controller until ctx ends, as the service account of a name in kube-system, or as the server itself if it is "". It calls follow with the changes of the
 // store of api, as Store.Changes has them, and beside it process with the tasks of queue, one after the other.
 func Run[T comparable](ctx context.Context, api *httpapi.API, account string, queue *Queue[T],
 	follow func(context.Context, []store.ObjectChange), process func(context.Context, T)) {
-	ctx, cancel := context.WithCancel(store.WithUser(ctx, store.User{
-		Name:   "system:serviceaccount:kube-system:" + account,
-		Groups: []string{"system:serviceaccounts", "system:serviceaccounts:kube-system", "system:authenticated"},
-	}))
+	if account != "" {
+		ctx = store.WithUser(ctx, store.User{
+			Name:   "system:serviceaccount:kube-system:" + account,
+			Groups: []string{"system:serviceaccounts", "system:serviceaccounts:kube-system", "system:authenticated"},
+		})
+	}
+	ctx, cancel := context.WithCancel(ctx)
 	defer queue.stop()
 	var worker sync.WaitGroup
 	defer worker.Wait()

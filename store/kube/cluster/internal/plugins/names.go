@@ -1,6 +1,10 @@
 package plugins
 
-// Names returns the names of all plugins of a server, here and in package admission, in the order of a real server (upstream:
+// Optional returns the names of the plugins that run if they are asked for only: a kube-apiserver runs ServiceAccount unless envtest turns
+// it off.
+func Optional() []string { return []string{"ServiceAccount", "NodeRestriction"} }
+
+// Names returns the names of the other plugins of a server, here and in package admission, in the order of a real server (upstream:
 // kubeapiserver/options, AllOrderedPlugins). PodGroupProtection, PodGroupWorkloadExists and JobValidation have nothing to do: the feature
 // gates that they are for are off.
 func Names() []string {

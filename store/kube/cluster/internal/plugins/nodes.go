@@ -17,17 +17,20 @@ func taintNode(_ *writes.Attributes, node *corev1.Node) error {
 	return nil
 }
 
-// tolerateNodes is the plugin DefaultTolerationSeconds: a Pod stays for five minutes on a node that is not ready or not reachable.
-func tolerateNodes(_ *writes.Attributes, pod *corev1.Pod) error {
+// tolerateNodes is the plugin DefaultTolerationSeconds: a Pod stays for a time on a node that is not ready or not reachable.
+func (r *reader) tolerateNodes(_ *writes.Attributes, pod *corev1.Pod) error {
 	has := func(key string) bool {
 		return slices.ContainsFunc(pod.Spec.Tolerations, func(t corev1.Toleration) bool {
 			return (t.Key == key || t.Key == "") && (t.Effect == corev1.TaintEffectNoExecute || t.Effect == "")
 		})
 	}
-	for _, key := range []string{corev1.TaintNodeNotReady, corev1.TaintNodeUnreachable} {
-		if !has(key) {
+	for _, t := range []struct {
+		key     string
+		seconds int64
+	}{{corev1.TaintNodeNotReady, r.tolerate.NotReady}, {corev1.TaintNodeUnreachable, r.tolerate.Unreachable}} {
+		if !has(t.key) {
 			pod.Spec.Tolerations = append(pod.Spec.Tolerations, corev1.Toleration{
-				Key: key, Operator: corev1.TolerationOpExists, Effect: corev1.TaintEffectNoExecute, TolerationSeconds: new(int64(300)),
+				Key: t.key, Operator: corev1.TolerationOpExists, Effect: corev1.TaintEffectNoExecute, TolerationSeconds: new(t.seconds),
 			})
 		}
 	}

@@ -21,13 +21,19 @@ import (
 type Options struct {
 	// Runs reports whether the plugin of a name runs.
 	Runs func(name string) bool
+	// Tolerate is how many seconds Pods stay on a node that is not ready, and on one that is not reachable.
+	Tolerate Tolerate
 	// Authorize answers what a plugin asks about the rights of a user. Nil allows all.
 	Authorize httpapi.Authorizer
 }
 
+// Tolerate has the flags of the plugin DefaultTolerationSeconds.
+type Tolerate struct{ NotReady, Unreachable int64 }
+
 // Chain is the plugins of one API in the order of a real server. It implements writes.Interface.
 type Chain struct {
 	admit, validate map[meta.GroupResource][]check
+	deletes         map[meta.GroupResource][]check // of admit, those that are asked about deletions
 }
 
 // check is what a plugin does about a write. An error refuses it.
@@ -38,18 +44,22 @@ type plugin struct {
 	name            string
 	resources       []meta.GroupResource
 	admit, validate check // nil if the plugin has no such phase
+	deletes         bool  // admit is asked about deletions too
 }
 
 // New returns the plugins of an API that run, or nil if there are none.
 func New(api *httpapi.API, opts Options) *Chain {
-	c := &Chain{admit: map[meta.GroupResource][]check{}, validate: map[meta.GroupResource][]check{}}
-	for _, p := range newReader(api, opts.Authorize).plugins() {
+	c := &Chain{admit: map[meta.GroupResource][]check{}, validate: map[meta.GroupResource][]check{}, deletes: map[meta.GroupResource][]check{}}
+	for _, p := range newReader(api, opts).plugins() {
 		if !opts.Runs(p.name) {
 			continue
 		}
 		for _, r := range p.resources {
 			if p.admit != nil {
 				c.admit[r] = append(c.admit[r], p.admit)
+				if p.deletes {
+					c.deletes[r] = append(c.deletes[r], p.admit)
+				}
 			}
 			if p.validate != nil {
 				c.validate[r] = append(c.validate[r], p.validate)
@@ -66,10 +76,19 @@ func New(api *httpapi.API, opts Options) *Chain {
 func (r *reader) plugins() []plugin {
 	return []plugin{
 		{name: "LimitRanger", resources: core("pods", "persistentvolumeclaims"), admit: r.applyLimits, validate: r.checkLimits},
+		{name: "ServiceAccount", resources: core("pods"), admit: r.giveAccount, validate: r.checkAccount},
+		{name: "NodeRestriction", resources: core("pods"), admit: restricted(r.nodePods), deletes: true},
+		{name: "NodeRestriction", resources: core("persistentvolumeclaims"), admit: restricted(nodeClaims), deletes: true},
+		{name: "NodeRestriction", resources: core("nodes"), admit: restricted(nodeNode), deletes: true},
+		{name: "NodeRestriction", resources: core("serviceaccounts"), admit: restricted(r.nodeTokens)},
+		{name: "NodeRestriction", resources: []meta.GroupResource{leases}, admit: restricted(nodeLeases), deletes: true},
+		{name: "NodeRestriction", resources: []meta.GroupResource{csiNodes}, admit: restricted(nodeDrivers), deletes: true},
+		{name: "NodeRestriction", resources: []meta.GroupResource{resourceSlices}, admit: restricted(nodeSlices), deletes: true},
+		{name: "NodeRestriction", resources: []meta.GroupResource{signingRequests}, admit: restricted(nodeCertificates)},
 		{name: "TaintNodesByCondition", resources: core("nodes"), admit: onCreate(taintNode)},
 		{name: "PodSecurity", resources: podSpecs(), validate: r.podSecurity()},
 		{name: "Priority", resources: append(core("pods"), priorityClasses), admit: on(r.admitPriority), validate: on(r.validatePriorityClass)},
-		{name: "DefaultTolerationSeconds", resources: core("pods"), admit: on(tolerateNodes)},
+		{name: "DefaultTolerationSeconds", resources: core("pods"), admit: on(r.tolerateNodes)},
 		{name: "DefaultStorageClass", resources: core("persistentvolumeclaims"), admit: onCreate(r.defaultStorageClass)},
 		{name: "StorageObjectInUseProtection", resources: append(core("persistentvolumes", "persistentvolumeclaims"), volumeAttributesClasses), admit: protectStorage},
 		{name: "PersistentVolumeClaimResize", resources: core("persistentvolumeclaims"), validate: on(r.validateExpansion)},
@@ -114,17 +133,22 @@ func onCreate[T any](f func(a *writes.Attributes, o *T) error) check {
 }
 
 // Admit implements writes.Interface.
-func (c *Chain) Admit(ctx context.Context, a *writes.Attributes) error { return run(ctx, c.admit, a) }
+func (c *Chain) Admit(ctx context.Context, a *writes.Attributes) error {
+	if a.Operation == writes.Delete {
+		return run(ctx, c.deletes, a)
+	}
+	return run(ctx, c.admit, a)
+}
 
 // Validate implements writes.Interface.
 func (c *Chain) Validate(ctx context.Context, a *writes.Attributes) error {
+	if a.Operation == writes.Delete {
+		return nil // none of the plugins is asked
+	}
 	return run(ctx, c.validate, a)
 }
 
 func run(ctx context.Context, checks map[meta.GroupResource][]check, a *writes.Attributes) error {
-	if a.Operation == writes.Delete {
-		return nil // none of the plugins is asked
-	}
 	for _, check := range checks[a.Resource.GroupResource()] {
 		if err := check(ctx, a); err != nil {
 			return err
@@ -136,6 +160,10 @@ func run(ctx context.Context, checks map[meta.GroupResource][]check, a *writes.A
 // refuse is the answer 403 of a plugin (upstream: admission.NewForbidden).
 func refuse(a *writes.Attributes, why error) error {
 	gr := a.Resource.GroupResource()
-	m := a.Object.GetObjectMeta()
-	return apierrors.NewForbidden(schema.GroupResource{Group: gr.Group, Resource: gr.Resource}, cmp.Or(a.Name, m.Name, m.GenerateName, "Unknown"), why)
+	name := a.Name
+	if a.Object != nil {
+		m := a.Object.GetObjectMeta()
+		name = cmp.Or(name, m.Name, m.GenerateName)
+	}
+	return apierrors.NewForbidden(schema.GroupResource{Group: gr.Group, Resource: gr.Resource}, cmp.Or(name, "Unknown"), why)
 }

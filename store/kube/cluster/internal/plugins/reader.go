@@ -8,6 +8,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
 	nodev1 "k8s.io/api/node/v1"
+	resourcev1 "k8s.io/api/resource/v1"
 	schedulingv1 "k8s.io/api/scheduling/v1"
 	storagev1 "k8s.io/api/storage/v1"
 
@@ -27,12 +28,20 @@ var (
 	ingressClasses          = meta.GroupResource{Group: networkingv1.GroupName, Resource: "ingressclasses"}
 	signingRequests         = meta.GroupResource{Group: certificatesv1.GroupName, Resource: "certificatesigningrequests"}
 	trustBundles            = meta.GroupResource{Group: certificatesv1.GroupName, Resource: "clustertrustbundles"}
+	leases                  = meta.GroupResource{Group: "coordination.k8s.io", Resource: "leases"}
+	csiNodes                = meta.GroupResource{Group: storagev1.GroupName, Resource: "csinodes"}
+	resourceSlices          = meta.GroupResource{Group: resourcev1.GroupName, Resource: "resourceslices"}
 	runtimeClasses          = meta.GroupResource{Group: nodev1.GroupName, Resource: "runtimeclasses"}
 )
 
 // reader has what the plugins of one API read.
 type reader struct {
 	authorize       httpapi.Authorizer // or nil: all is allowed
+	tolerate        Tolerate
+	serviceAccounts collection[corev1.ServiceAccount]
+	claims          collection[corev1.PersistentVolumeClaim]
+	volumes         collection[corev1.PersistentVolume]
+	drivers         collection[storagev1.CSIDriver]
 	priorityClasses collection[schedulingv1.PriorityClass]
 	storageClasses  collection[storagev1.StorageClass]
 	ingressClasses  collection[networkingv1.IngressClass]
@@ -43,8 +52,12 @@ type reader struct {
 	pods            collection[corev1.Pod]
 }
 
-func newReader(api *httpapi.API, authorize httpapi.Authorizer) *reader {
-	r := &reader{authorize: authorize}
+func newReader(api *httpapi.API, opts Options) *reader {
+	r := &reader{authorize: opts.Authorize, tolerate: opts.Tolerate}
+	r.serviceAccounts.of(api, meta.GroupResource{Resource: "serviceaccounts"})
+	r.claims.of(api, meta.GroupResource{Resource: "persistentvolumeclaims"})
+	r.volumes.of(api, meta.GroupResource{Resource: "persistentvolumes"})
+	r.drivers.of(api, meta.GroupResource{Group: storagev1.GroupName, Resource: "csidrivers"})
 	r.priorityClasses.of(api, priorityClasses)
 	r.storageClasses.of(api, storageClasses)
 	r.ingressClasses.of(api, ingressClasses)

@@ -6,6 +6,7 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
+	"maps"
 	"net"
 	"net/http"
 	"net/http/httputil"
@@ -137,7 +138,7 @@ func (p *proxier) Handler(to scheme.Target) http.Handler {
 	}
 	h := proxy.NewUpgradeAwareHandler(&to.URL, p.transport, !to.Upgrade, to.Upgrade, p)
 	h.UseLocationHost = true
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { h.ServeHTTP(w, withoutUser(r)) })
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { h.ServeHTTP(w, WithoutUser(r)) })
 }
 
 // logs returns the handler that gets logs.
@@ -168,9 +169,10 @@ func (p *proxier) fail(w http.ResponseWriter, r *http.Request, err error) {
 
 var _ scheme.Proxier = (*proxier)(nil)
 
-// withoutUser returns a request without the credentials of its user, and as no user of the store.
-func withoutUser(r *http.Request) *http.Request {
+// WithoutUser returns a request without the credentials of its user, and as no user of the store: for another server.
+func WithoutUser(r *http.Request) *http.Request {
 	r = r.Clone(store.WithUser(r.Context(), store.User{}))
 	r.Header.Del("Authorization")
+	maps.DeleteFunc(r.Header, func(name string, _ []string) bool { return strings.HasPrefix(name, "Impersonate-") })
 	return r
 }

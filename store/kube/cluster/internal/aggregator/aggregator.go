@@ -1,0 +1,116 @@
+// Package aggregator is what kube-aggregator is to a kube-apiserver: it lists the groups of APIServices, passes requests for the groups of
+// other servers on to them, says whether these are available, and registers the groups of CustomResourceDefinitions.
+package aggregator
+
+import (
+	"context"
+	"net"
+	"net/http"
+	"strings"
+	"sync"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apiserver/pkg/util/webhook"
+	apiregistrationv1 "k8s.io/kube-aggregator/pkg/apis/apiregistration/v1"
+
+	"github.com/kubecoord/kubecoord/httpapi"
+	"github.com/kubecoord/kubecoord/store"
+	"github.com/kubecoord/kubecoord/store/kind"
+	"github.com/kubecoord/kubecoord/store/kube/cluster/internal/controller"
+	"github.com/kubecoord/kubecoord/store/kube/cluster/internal/typed"
+	"github.com/kubecoord/kubecoord/store/meta"
+)
+
+// Options say what an aggregator does.
+type Options struct {
+	// Dial connects to other servers. Nil is TCP.
+	Dial func(ctx context.Context, network, address string) (net.Conn, error)
+	// Services finds the addresses of services.
+	Services webhook.ServiceResolver
+	// Register makes an APIService for each group and version of CustomResourceDefinitions.
+	Register bool
+}
+
+// fieldManager is the field manager of a kube-apiserver's own writes.
+const fieldManager = "kube-apiserver"
+
+// aggregator is the aggregator of one API.
+type aggregator struct {
+	Options
+	api         *httpapi.API
+	services    *typed.Collection[*apiregistrationv1.APIService]
+	definitions *typed.Collection[*apiextensionsv1.CustomResourceDefinition]
+	queue       *controller.Queue[string] // of names of APIServices
+
+	mu         sync.Mutex // guards discovered
+	discovered discoveries
+}
+
+// Extend changes the options of an API, from one of its httpapi.Options.Parts. It does nothing if the API does not serve APIServices.
+func Extend(a *httpapi.API, opts *httpapi.Options, o Options) {
+	if typed.KindOf(a, apiServices()) == nil {
+		return
+	}
+	g := &aggregator{
+		Options: o, api: a, services: collection[apiregistrationv1.APIService](a, apiServices()),
+		definitions: collection[apiextensionsv1.CustomResourceDefinition](a, definitions()),
+		queue:       controller.NewQueue[string](a.Store().Clock(), interval), discovered: discoveries{},
+	}
+	outer := opts.Middleware
+	opts.Middleware = func(next http.Handler) http.Handler {
+		var h http.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { g.route(r, next).ServeHTTP(w, r) })
+		if outer != nil {
+			h = outer(h)
+		}
+		return h
+	}
+	opts.Parts = append(opts.Parts, httpapi.Controller(g.run))
+}
+
+func apiServices() meta.GroupResource {
+	return meta.GroupResource{Group: apiregistrationv1.GroupName, Resource: "apiservices"}
+}
+
+func definitions() meta.GroupResource {
+	return meta.GroupResource{Group: apiextensionsv1.GroupName, Resource: "customresourcedefinitions"}
+}
+
+// collection returns the objects of a resource, as they are stored.
+func collection[T any](a *httpapi.API, resource meta.GroupResource) *typed.Collection[*T] {
+	return &typed.Collection[*T]{Find: func() (*store.Objects, func(meta.Object) (*T, bool)) {
+		return typed.ObjectsOf(a, resource), func(o meta.Object) (*T, bool) {
+			v := kind.ValueOf[T](o)
+			return v, v != nil
+		}
+	}}
+}
+
+// service returns an APIService by its name, or nil.
+func (g *aggregator) service(name string) *apiregistrationv1.APIService {
+	return g.services.Read(nil).ByName[types.NamespacedName{Name: name}]
+}
+
+// route returns the handler of a request: next, unless the path belongs to an APIService that next does not know. "v1." stays local.
+func (g *aggregator) route(r *http.Request, next http.Handler) http.Handler {
+	rest, ok := strings.CutPrefix(r.URL.Path, "/apis")
+	if !ok || rest != "" && rest[0] != '/' {
+		return next
+	}
+	group, rest, below := strings.Cut(strings.TrimPrefix(rest, "/"), "/")
+	version, _, _ := strings.Cut(rest, "/")
+	switch {
+	case group == "" && !below:
+		return g.groupList(r, next)
+	case group == "":
+		return next
+	case version != "":
+		if s := g.service(version + "." + group); s != nil && s.Spec.Service != nil {
+			return g.api.Guard(g.remote(s))
+		}
+		return next
+	case rest == "":
+		return g.group(group, next)
+	}
+	return next
+}

@@ -1,0 +1,167 @@
+package aggregator
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	discoveryv1 "k8s.io/api/discovery/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/transport"
+	apiregistrationv1 "k8s.io/kube-aggregator/pkg/apis/apiregistration/v1"
+	"k8s.io/kube-aggregator/pkg/apis/apiregistration/v1/helper"
+
+	"github.com/kubecoord/kubecoord/store"
+	"github.com/kubecoord/kubecoord/store/kind"
+	"github.com/kubecoord/kubecoord/store/kube"
+	"github.com/kubecoord/kubecoord/store/kube/cluster/internal/typed"
+	"github.com/kubecoord/kubecoord/store/meta"
+)
+
+// This file says whether the service of an APIService is available (upstream: kube-aggregator,
+// controllers/status/remote/remote_available_controller.go).
+
+const (
+	// interval is the time after which a service is asked again, and the longest time between two attempts.
+	interval = 30 * time.Second
+	// checkTime bounds one question.
+	checkTime = 5 * time.Second
+	// attempts is how many endpoints of a service are asked at most.
+	attempts = 5
+)
+
+// sync writes the condition of an APIService whose group another server has. The error is one of the question or of the write.
+func (g *aggregator) sync(ctx context.Context, name string) error {
+	stored := g.service(name)
+	if stored == nil || stored.Spec.Service == nil {
+		g.forget(name)
+		return nil
+	}
+	condition, failure := g.check(ctx, stored)
+	g.discover(ctx, stored, condition.Status == apiregistrationv1.ConditionTrue)
+	s := stored.DeepCopy()
+	condition.Type, condition.LastTransitionTime = apiregistrationv1.Available, metav1.NewTime(g.api.Store().Now())
+	helper.SetAPIServiceCondition(s, condition)
+	if !equality.Semantic.DeepEqual(stored.Status, s.Status) {
+		in, err := kube.In[apiregistrationv1.APIService](typed.KindOf(g.api, apiServices()), g.api.Store())
+		if err == nil {
+			_, err = in.Status().Update(ctx, s, store.UpdateOptions{FieldManager: fieldManager})
+		}
+		if err != nil && !errors.Is(err, store.ErrNotFound) {
+			return err
+		}
+	}
+	if failure == nil {
+		g.queue.AddAfter(name, interval)
+	}
+	return failure
+}
+
+// check returns the condition of the service of an APIService, and the error of the question if there was one.
+func (g *aggregator) check(ctx context.Context, s *apiregistrationv1.APIService) (apiregistrationv1.APIServiceCondition, error) {
+	namespace, name := s.Spec.Service.Namespace, s.Spec.Service.Name
+	unavailable := func(reason, format string, args ...any) apiregistrationv1.APIServiceCondition {
+		return apiregistrationv1.APIServiceCondition{Status: apiregistrationv1.ConditionFalse, Reason: reason, Message: fmt.Sprintf(format, args...)}
+	}
+	service := object[corev1.Service](g, meta.GroupResource{Resource: "services"}, namespace, name)
+	if service == nil {
+		return unavailable("ServiceNotFound", "service/%s in %q is not present", name, namespace), nil
+	}
+	if service.Spec.Type == corev1.ServiceTypeClusterIP {
+		i := slices.IndexFunc(service.Spec.Ports, func(p corev1.ServicePort) bool { return p.Port == port(s) })
+		if i < 0 {
+			return unavailable("ServicePortError", "service/%s in %q is not listening on port %d", name, namespace, port(s)), nil
+		}
+		portName := service.Spec.Ports[i].Name
+		switch all := g.slices(namespace, name); {
+		case len(all) == 0:
+			return unavailable("EndpointsNotFound", "cannot find endpointslices for service/%s in %q", name, namespace), nil
+		case !slices.ContainsFunc(all, func(e *discoveryv1.EndpointSlice) bool { return isReady(e, portName) }):
+			return unavailable("MissingEndpoints", "endpointslices for service/%s in %q have no addresses with port name %q", name, namespace, portName), nil
+		}
+	}
+	if err := g.ask(ctx, s); err != nil {
+		return unavailable("FailedDiscoveryCheck", "%s", err), err
+	}
+	return apiregistrationv1.APIServiceCondition{Status: apiregistrationv1.ConditionTrue, Reason: "Passed", Message: "all checks passed"}, nil
+}
+
+// object returns an object in the store of an aggregator, or nil. It must not be changed.
+func object[T any](g *aggregator, resource meta.GroupResource, namespace, name string) *T {
+	objects := typed.ObjectsOf(g.api, resource)
+	if objects == nil {
+		return nil
+	}
+	if o := objects.Get(namespace, name); o != nil {
+		return kind.ValueOf[T](o)
+	}
+	return nil
+}
+
+// slices returns the EndpointSlices of a service.
+func (g *aggregator) slices(namespace, service string) (all []*discoveryv1.EndpointSlice) {
+	objects := typed.ObjectsOf(g.api, meta.GroupResource{Group: discoveryv1.GroupName, Resource: "endpointslices"})
+	if objects == nil {
+		return nil
+	}
+	for o := range objects.All(namespace) {
+		if e := kind.ValueOf[discoveryv1.EndpointSlice](o); e != nil && e.Labels[discoveryv1.LabelServiceName] == service {
+			all = append(all, e)
+		}
+	}
+	return all
+}
+
+// isReady reports whether an EndpointSlice has a port of a name, and an endpoint that is ready.
+func isReady(s *discoveryv1.EndpointSlice, portName string) bool {
+	return slices.ContainsFunc(s.Endpoints, func(e discoveryv1.Endpoint) bool { return e.Conditions.Ready == nil || *e.Conditions.Ready }) &&
+		slices.ContainsFunc(s.Ports, func(p discoveryv1.EndpointPort) bool { return p.Name != nil && *p.Name == portName && p.Port != nil })
+}
+
+// ask asks a service for its discovery, until an endpoint answers. Upstream asks all at the same time.
+func (g *aggregator) ask(ctx context.Context, s *apiregistrationv1.APIService) error {
+	rt, err := g.transport(s)
+	if err != nil {
+		return err
+	}
+	defer rt.CloseIdleConnections()
+	client := &http.Client{Transport: rt, Timeout: checkTime, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	for range attempts {
+		if err = g.askOnce(ctx, s, client); err == nil || errors.Is(err, context.DeadlineExceeded) {
+			return err
+		}
+	}
+	return err
+}
+
+func (g *aggregator) askOnce(ctx context.Context, s *apiregistrationv1.APIService, client *http.Client) error {
+	at, err := g.resolve(s)
+	if err != nil {
+		return err
+	}
+	at.Path = "/apis/" + s.Spec.Group + "/" + s.Spec.Version
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, at.String(), nil)
+	if err != nil {
+		return err
+	}
+	transport.SetAuthProxyHeaders(req, asker, "", []string{"system:masters"}, nil)
+	resp, err := client.Do(req)
+	if err == nil {
+		resp.Body.Close()
+		if resp.StatusCode < http.StatusOK || resp.StatusCode >= http.StatusMultipleChoices {
+			err = fmt.Errorf("bad status from %v: %d", at, resp.StatusCode)
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("failing or missing response from %v: %w", at, err)
+	}
+	return nil
+}
+
+// asker is the user that asks other servers for their discovery.
+const asker = "system:kube-aggregator"
