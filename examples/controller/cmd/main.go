@@ -55,7 +55,9 @@ func run(webhooks bool, namespace, metrics string) error {
 	if err != nil {
 		return err
 	}
-	r := &controller.WebsiteReconciler{Client: mgr.GetClient(), Scheme: s, Recorder: mgr.GetEventRecorder("website-controller")}
+	r := &controller.WebsiteReconciler{
+		Client: mgr.GetClient(), Live: mgr.GetAPIReader(), Scheme: s, Recorder: mgr.GetEventRecorder("website-controller"),
+	}
 	if err := r.SetupWithManager(mgr); err != nil {
 		return err
 	}

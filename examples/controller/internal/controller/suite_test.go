@@ -87,7 +87,9 @@ func newManager() ctrl.Manager {
 	}
 	mgr, err := ctrl.NewManager(config, opts)
 	Expect(err).NotTo(HaveOccurred())
-	r := &controller.WebsiteReconciler{Client: mgr.GetClient(), Scheme: scheme, Recorder: mgr.GetEventRecorder("website-controller")}
+	r := &controller.WebsiteReconciler{
+		Client: mgr.GetClient(), Live: mgr.GetAPIReader(), Scheme: scheme, Recorder: mgr.GetEventRecorder("website-controller"),
+	}
 	Expect(r.SetupWithManager(mgr)).To(Succeed())
 	Expect(webhookv1.SetupWebsiteWebhookWithManager(mgr)).To(Succeed())
 	return mgr

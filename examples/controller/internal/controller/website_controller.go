@@ -24,6 +24,8 @@ import (
 // WebsiteReconciler makes a Deployment of each Website, and keeps the hosts of a namespace in a ConfigMap.
 type WebsiteReconciler struct {
 	client.Client
+	// Live reads past the cache. An old copy of a Website that is gone would claim its host again, and would give its Deployment an owner that is gone.
+	Live     client.Reader
 	Scheme   *runtime.Scheme
 	Recorder events.EventRecorder
 }
@@ -40,7 +42,7 @@ const HostsName = "website-hosts"
 // Reconcile makes the cluster what a Website asks for.
 func (r *WebsiteReconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
 	site := &webv1.Website{}
-	if err := r.Get(ctx, req.NamespacedName, site); err != nil {
+	if err := r.Live.Get(ctx, req.NamespacedName, site); err != nil {
 		return ctrl.Result{}, client.IgnoreNotFound(err)
 	}
 	if !site.DeletionTimestamp.IsZero() {
