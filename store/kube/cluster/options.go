@@ -86,6 +86,9 @@ type Options struct {
 	// NamespaceDeletion deletes what is in a deleted namespace, and then the namespace, as the namespace controller of
 	// kube-controller-manager.
 	NamespaceDeletion bool
+	// QuotaStatus counts what is used in a namespace, and writes the status of its ResourceQuotas, as the controller of
+	// kube-controller-manager.
+	QuotaStatus bool
 	// PolicyStatus checks the types of the expressions of ValidatingAdmissionPolicies, and writes the warnings into their status, as the
 	// controller of kube-controller-manager.
 	PolicyStatus bool
