@@ -134,6 +134,9 @@ func (o Options) initial(a *httpapi.API, opts *httpapi.Options) {
 	if o.Objects {
 		of.ClientCA = o.ClientCA
 	}
+	if o.Objects {
+		run(opts, of.Keep)
+	}
 	ctx, cancel := context.WithTimeout(context.Background(), bootstrapTime)
 	defer cancel()
 	if err := initial.Make(ctx, a, of); err != nil {
