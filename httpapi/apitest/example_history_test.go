@@ -1,8 +1,10 @@
 package apitest_test
 
 import (
+	"context"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"strings"
 	"time"
@@ -78,4 +80,34 @@ func ExampleAPI_WritesWithoutLease() {
 	}
 	// Output:
 	// client "a" wrote leases default/more without the Lease default/leader, 0s after "b" took it
+}
+
+// Two servers on which the same was done, after the client has come to rest.
+func ExampleAPI_State() {
+	t, end := exampleTest()
+	defer end()
+	api := apitest.New(t)
+	again := api.Fork(t)
+	for _, run := range []*apitest.API{api, again} {
+		post(&http.Client{Transport: run.TransportFor("worker")}, run.Host()+path, `{"metadata":{"generateName":"web-"}}`)
+		err := run.WaitQuiet(context.Background(), time.Millisecond, apitest.Match{Client: "worker"}.Matches)
+		if err != nil {
+			fmt.Println(err)
+		}
+	}
+	state := api.State()
+	fmt.Print(state["leases.coordination.k8s.io default/web-<1>"])
+	fmt.Println(len(state), maps.Equal(state, again.State()))
+	// Output:
+	// {
+	//   "metadata": {
+	//     "creationTimestamp": "<time>",
+	//     "generateName": "web-",
+	//     "name": "web-<1>",
+	//     "namespace": "default",
+	//     "resourceVersion": "<version>"
+	//   },
+	//   "spec": {}
+	// }
+	// 1 true
 }
