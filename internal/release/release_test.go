@@ -148,12 +148,15 @@ func TestVersionPromisesWhatTheAPIKeeps(t *testing.T) {
 		"a package that is gone":         {"v0.1.0", "v0.1.1", map[string]string{"more/more.go": ""}, nil, []string{"package " + project + "/more: removed"}},
 		"a module that is gone":          {"v0.1.0", "v0.1.1", map[string]string{"app/go.mod": "", "app/main.go": "", "app/lib/lib.go": ""}, nil, []string{"module " + project + "/app: removed"}},
 		"a tree that does not compile":   {"v0.1.0", "v0.1.1", map[string]string{"kube/kube.go": "package kube\n"}, nil, []string{"undefined: kube.Name"}},
+		"a package of an example":        {"v0.1.0", "v0.1.1", map[string]string{"examples/a/a.go": "package a\n"}, []string{"The API is the same"}, nil},
 		"internal packages and programs": {"v0.1.0", "v0.1.1", map[string]string{"internal/a/a.go": "package a\n", "app/main.go": program}, []string{"The API is the same"}, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			files := small()
 			files["more/more.go"] = "package more\n"
 			files["internal/a/a.go"] = "package a\n\nconst A = 1\n"
+			files["examples/a/go.mod"] = "module " + project + "/examples/a\n\ngo 1.26.0\n"
+			files["examples/a/a.go"] = "package a\n\nconst A = 1\n"
 			files["app/lib/lib.go"] = "package lib\n"
 			r := newRepository(t, files)
 			_, err := r.release(row.last)
