@@ -74,6 +74,8 @@ func TestActionsOnARequest(t *testing.T) {
 		answer500: {"1m0s controller: update leases default/a 500"},
 		answer504: {"1m0s controller: update leases default/a 504", "1m0s controller: answer-504 update leases default/a #1", "1m1s controller: get leases default/a 200",
 			"1m1s controller: update leases default/a 200"},
+		answer504After: {"1m0s controller: update leases default/a 504", "1m0s controller: answer-504-after update leases default/a #1", "1m1s controller: get leases default/a 200",
+			"1m1s controller: list leases default/* 200"},
 		interfere: {"1m0s controller: update leases default/a 409", "1m0s controller: interfere update leases default/a #1", "1m0s other: patch leases default/a 200",
 			"1m1s controller: get leases default/a 200", "1m1s controller: update leases default/a 200"},
 	} {

@@ -83,14 +83,14 @@ func (x *explorer) derive() []plan {
 		}
 		switch r.target.verb {
 		case "create":
-			on(crashAfter, lostAnswer, crashBefore, crashTwice, answer500, answer504, answer429)
+			on(crashAfter, lostAnswer, crashBefore, crashTwice, answer500, answer504, answer504After, answer429)
 		case "update", "patch", "apply", "delete":
-			on(crashAfter, lostAnswer, crashBefore, crashTwice, answer500, answer504, answer429, interfere)
+			on(crashAfter, lostAnswer, crashBefore, crashTwice, answer500, answer504, answer504After, answer429, interfere)
 			if r.target.verb == "update" {
 				on(answer409)
 			}
 		case "deletecollection":
-			on(crashAfter, lostAnswer, crashBefore, crashTwice, answer500, answer504, answer429)
+			on(crashAfter, lostAnswer, crashBefore, crashTwice, answer500, answer504, answer504After, answer429)
 		case "get", "list":
 			byAction[readError] = append(byAction[readError], x.with(r.controller, plan{action: answer500, at: r.target}))
 			read[r.controller][r.target.resource] = true
@@ -174,7 +174,7 @@ func spread(plans []plan) []plan {
 func takeTurns(byAction map[string][]plan) (out []plan) {
 	turns := []string{
 		crashAfter, staleRestart, lostAnswer, collapse, crashBefore, staleRestart, takeover, interfere, crashAfter, restart, staleRestart,
-		answer409, crashTwice, answer504, slowEvents, expireWatch, answer500, readError, answer429,
+		answer409, crashTwice, answer504After, slowEvents, expireWatch, answer500, readError, answer504, answer429,
 	}
 	for more := true; more; {
 		more = false

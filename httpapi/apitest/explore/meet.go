@@ -164,6 +164,8 @@ func (l *life) strike(p *process, r apitest.Request) apitest.Effect {
 		return apitest.Answer(http.StatusInternalServerError)
 	case answer504:
 		return apitest.Answer(http.StatusGatewayTimeout)
+	case answer504After:
+		return apitest.AnswerAfter(http.StatusGatewayTimeout)
 	case takeover:
 		cut := l.api.Fault(apitest.Partition(), apitest.Match{Client: p.name})
 		time.AfterFunc(cutOff, cut.Remove)

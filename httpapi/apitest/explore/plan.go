@@ -24,33 +24,34 @@ type plan struct {
 
 // The actions of plans.
 const (
-	crashBefore  = "crash-before"  // the process ends before the request is carried out
-	crashAfter   = "crash-after"   // the process ends after the request was carried out, without its answer
-	crashTwice   = "crash-twice"   // crash-after, and again after the next write
-	lostAnswer   = "lost-answer"   // the request is carried out, and the connection breaks
-	answer409    = "answer-409"    // a conflict
-	answer429    = "answer-429"    // the server has too many requests
-	answer500    = "answer-500"    // an error of the server, once
-	answer504    = "answer-504"    // a deadline; nothing was carried out
-	interfere    = "interfere"     // another client changes the object just before the request
-	takeover     = "takeover"      // the leader loses its connection with the request in flight, which arrives after another leads
-	restart      = "restart"       // the process ends at rest and starts again
-	staleRestart = "stale-restart" // the process ends at rest, and reads an old state when it starts again
-	slowEvents   = "slow-events"   // events of one resource come late
-	expireWatch  = "expire-watch"  // watches of one resource end with 410, and list again
-	collapse     = "collapse"      // the controller sees only the last state of each object after a step
-	random       = "random"        // the Adversary of package apitest
+	crashBefore    = "crash-before"     // the process ends before the request is carried out
+	crashAfter     = "crash-after"      // the process ends after the request was carried out, without its answer
+	crashTwice     = "crash-twice"      // crash-after, and again after the next write
+	lostAnswer     = "lost-answer"      // the request is carried out, and the connection breaks
+	answer409      = "answer-409"       // a conflict
+	answer429      = "answer-429"       // the server has too many requests
+	answer500      = "answer-500"       // an error of the server, once
+	answer504      = "answer-504"       // a deadline; nothing was carried out
+	answer504After = "answer-504-after" // a deadline; the request was carried out
+	interfere      = "interfere"        // another client changes the object just before the request
+	takeover       = "takeover"         // the leader loses its connection with the request in flight, which arrives after another leads
+	restart        = "restart"          // the process ends at rest and starts again
+	staleRestart   = "stale-restart"    // the process ends at rest, and reads an old state when it starts again
+	slowEvents     = "slow-events"      // events of one resource come late
+	expireWatch    = "expire-watch"     // watches of one resource end with 410, and list again
+	collapse       = "collapse"         // the controller sees only the last state of each object after a step
+	random         = "random"           // the Adversary of package apitest
 )
 
 // simplest compares two plans: what a reader understands sooner comes first.
 func simplest(a, b plan) int {
-	order := []string{restart, crashAfter, crashBefore, lostAnswer, answer500, answer504, answer429, answer409, interfere, takeover, crashTwice, collapse, staleRestart, expireWatch, slowEvents, random}
+	order := []string{restart, crashAfter, crashBefore, lostAnswer, answer500, answer504, answer504After, answer429, answer409, interfere, takeover, crashTwice, collapse, staleRestart, expireWatch, slowEvents, random}
 	return cmp.Or(cmp.Compare(slices.Index(order, a.action), slices.Index(order, b.action)), cmp.Compare(a.step, b.step), strings.Compare(a.String(), b.String()))
 }
 
 // actions are the actions by what follows them in a plan.
 func actions() (onRequest, onRest, onResource []string) {
-	return []string{crashBefore, crashAfter, crashTwice, lostAnswer, answer409, answer429, answer500, answer504, interfere, takeover},
+	return []string{crashBefore, crashAfter, crashTwice, lostAnswer, answer409, answer429, answer500, answer504, answer504After, interfere, takeover},
 		[]string{restart, staleRestart, collapse}, []string{slowEvents, expireWatch}
 }
 
