@@ -59,7 +59,6 @@ func TestMetricsCountWatchesByResourceAndScope(t *testing.T) {
 			require.NoError(t, err)
 			resp.Body.Close()
 		}
-		const coordination = "coordination.k8s.io"
 		want := map[string]float64{
 			"v1beta1 leasecandidates cluster": 1, "v1 leases cluster": 2, "v1 leases namespace": 1, "v1 leases resource": 1,
 			"v1beta1 leasecandidates": 0, "v1 leases": 4 + 2 + 1,

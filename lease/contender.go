@@ -259,7 +259,11 @@ func (c *Contender) observe(l *Lease, at time.Time) {
 		return
 	}
 	c.reported = h
-	c.log(slog.LevelInfo, "lease: new leader", "holder", h.Holder)
+	if h.Holder == "" {
+		c.log(slog.LevelInfo, "lease: released")
+	} else {
+		c.log(slog.LevelInfo, "lease: new leader", "holder", h.Holder)
+	}
 	if c.opts.OnNewLeader != nil {
 		c.opts.OnNewLeader(h)
 	}

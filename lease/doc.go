@@ -24,8 +24,8 @@
 //	})
 //
 // The Leases are in a store, or on a server elsewhere: package httpapi/client. There a Contender
-// needs the permission to get, list, watch, create and update Leases. docs/lock-service.md is
-// about such a server on three machines.
+// needs the permission to get, list, watch, create and update Leases. docs/operations.md has
+// such a server on three machines.
 //
 // Each contender respects a holder for leaseDurationSeconds after it saw the record change, by
 // its own clock; see Observation. Other clocks and renewTime do not matter.

@@ -73,7 +73,7 @@ func ExampleContenderOptions() {
 	// leader: "worker-1"
 	// level=INFO msg="lease: contact again" lease=default/leader identity=worker-1
 	// contact: <nil>
-	// level=INFO msg="lease: new leader" holder="" lease=default/leader identity=worker-1
+	// level=INFO msg="lease: released" lease=default/leader identity=worker-1
 	// leader: ""
 	// <nil>
 }

@@ -77,7 +77,8 @@ type API struct {
 	rushes  map[string]*rush  // by the name of the client
 }
 
-// New returns an API that ends with the test. It takes at most one Options.
+// New returns an API that ends with the test. It takes at most one Options. A test that fails shows the last
+// requests, as Requests.Timeline.
 func New(t TB, opts ...Options) *API {
 	t.Helper()
 	var o Options
@@ -130,6 +131,7 @@ func newAPI(t TB, st *store.Store, rec *verdict.Recorder, o Options, serve func(
 		if o.Verify {
 			a.Verify(t)
 		}
+		a.logTimeline(t)
 	})
 	return a
 }

@@ -38,10 +38,9 @@ type exchange struct {
 	tears []tear
 	pause time.Duration // before each event
 
-	code   int       // of the answer, or 0
-	events int       // that have been sent
-	torn   bool      // the watch must end
-	due    time.Time // of the last event that was held back
+	code int       // of the answer, or 0
+	torn bool      // the watch must end
+	due  time.Time // of the last event that was held back
 
 	// For Verify: the request, its entry if it is a write, and the versions in the part of the
 	// answer that is not sent yet.
@@ -106,10 +105,11 @@ func (x *exchange) request() Request {
 }
 
 func (x *exchange) end() {
+	now, left := x.api.st.Now(), x.watching() && x.r.Context().Err() != nil
 	x.api.mu.Lock()
 	defer x.api.mu.Unlock()
 	delete(x.api.open, x)
-	x.req.Done = true
+	x.req.Done, x.req.Duration, x.req.Watch.Left = true, now.Sub(x.req.Time), left
 	x.cancel()
 	x.api.calls.Done()
 }

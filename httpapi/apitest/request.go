@@ -34,6 +34,10 @@ type Request struct {
 	// complete, Cut that the connection was cut.
 	Status    int
 	Done, Cut bool
+	// Duration is how long the request took, by the clock of the store. It is zero until Done.
+	Duration time.Duration
+	// Watch is how a watch went. It is zero for other requests.
+	Watch WatchEnd
 	// Faults are the faults that hit the request, in their order.
 	Faults []*Fault
 	// Result is what a write did, whatever its answer was. Of several objects it is the last one. It is
@@ -44,6 +48,16 @@ type Request struct {
 	write *verdict.Write // or nil
 }
 
+// WatchEnd is how a watch went so far.
+type WatchEnd struct {
+	// Events is how many events were sent, with bookmarks and initial events.
+	Events int
+	// Error is the code of the ERROR event that ended the watch, or 0.
+	Error int
+	// Left means that the client ended the watch.
+	Left bool
+}
+
 // Result identifies the state of an object that a write has made. After a deletion it is the last state,
 // with the version of the deletion.
 type Result struct {
@@ -52,10 +66,13 @@ type Result struct {
 
 // String returns the request in one line: the verb, the resource and the object, or the path, and the
 // outcome, such as "update leases default/a 409" or "list leases * cut".
-func (r Request) String() string {
+func (r Request) String() string { return r.line(r.Name) }
+
+// line returns the request with a name in one line.
+func (r *Request) line(name string) string {
 	what := r.Path
 	if r.Resource != "" {
-		what = path.Join(r.Resource, r.Subresource) + " " + objectPath(r.Namespace, r.Name)
+		what = path.Join(r.Resource, r.Subresource) + " " + objectPath(r.Namespace, name)
 	}
 	outcome := "pending"
 	switch {
@@ -98,10 +115,16 @@ func (rs Requests) Where(keep func(Request) bool) Requests {
 
 // Assert compares the requests, in the form of Request.String, with want, and reports whether they are
 // equal. If not, the test fails with the difference: missing lines begin with "-", unexpected ones
-// with "+".
+// with "+". A line may be in the longer form of Request.Ended instead.
 func (rs Requests) Assert(t TB, want ...string) bool {
 	t.Helper()
-	return assertLines(t, want, rs.lines())
+	got := rs.lines()
+	for i := range min(len(rs), len(want)) {
+		if long := rs[i].Ended(); long == want[i] {
+			got[i] = long
+		}
+	}
+	return assertLines(t, want, got)
 }
 
 // AssertAnyOrder is like Assert for requests that may come in any order.

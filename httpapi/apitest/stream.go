@@ -51,10 +51,9 @@ func (x *exchange) Write(p []byte) (int, error) {
 		return len(p), nil
 	}
 	came := x.api.st.Clock().Now()
-	binaryFrames := strings.HasPrefix(x.Header().Get("Content-Type"), "application/vnd.kubernetes.protobuf")
 	for rest := p; len(rest) > 0; {
 		var frame []byte
-		frame, rest = cutFrame(rest, binaryFrames)
+		frame, rest = cutFrame(rest, x.sendsProtobuf())
 		if err := x.sendFrame(frame, came); err != nil {
 			return 0, err
 		}
@@ -73,8 +72,38 @@ func (x *exchange) send(p []byte, n int) error {
 		x.api.recorder.Saw(&x.judged, x.sights[:n])
 		x.sights = slices.Delete(x.sights, 0, n)
 	}
-	_, err := x.w.Write(p)
-	return err
+	if _, err := x.w.Write(p); err != nil || !x.watching() {
+		return err
+	}
+	x.countEvents(p)
+	return nil
+}
+
+// countEvents counts events that were sent.
+func (x *exchange) countEvents(p []byte) {
+	events, code := 0, 0
+	for rest := p; len(rest) > 0; {
+		var frame []byte
+		frame, rest = cutFrame(rest, x.sendsProtobuf())
+		if code = errorIn(frame, x.sendsProtobuf()); code == 0 {
+			events++
+		}
+	}
+	x.api.mu.Lock()
+	defer x.api.mu.Unlock()
+	x.req.Watch.Events += events
+	x.req.Watch.Error = code
+}
+
+// sent returns how many events were sent.
+func (x *exchange) sent() int {
+	x.api.mu.Lock()
+	defer x.api.mu.Unlock()
+	return x.req.Watch.Events
+}
+
+func (x *exchange) sendsProtobuf() bool {
+	return strings.HasPrefix(x.Header().Get("Content-Type"), "application/vnd.kubernetes.protobuf")
 }
 
 // sendFrame sends one event of a watch.
@@ -87,7 +116,7 @@ func (x *exchange) sendFrame(frame []byte, came time.Time) error {
 		return errFault
 	}
 	for _, t := range x.tears {
-		if t.midFrame && t.after == x.events {
+		if t.midFrame && t.after == x.sent() {
 			x.w.Write(frame[:len(frame)/2])
 			http.NewResponseController(x.w).Flush()
 			x.torn = true
@@ -98,7 +127,6 @@ func (x *exchange) sendFrame(frame []byte, came time.Time) error {
 	if err := x.send(frame, 1); err != nil {
 		return err
 	}
-	x.events++
 	return x.FlushError()
 }
 
@@ -125,11 +153,13 @@ func (x *exchange) FlushError() error {
 		return err
 	}
 	for _, t := range x.tears {
-		if t.midFrame || t.after != x.events {
+		if t.midFrame || t.after != x.sent() {
 			continue
 		}
 		if t.status.Code != 0 {
-			x.w.Write(x.api.api.ErrorEvent(x.r, complete(t.status, x.request(), false)))
+			frame := x.api.api.ErrorEvent(x.r, complete(t.status, x.request(), false))
+			x.w.Write(frame)
+			x.countEvents(frame)
 		}
 		x.torn = true
 		return errFault

@@ -35,7 +35,7 @@ const shownFindings = 5
 
 // Verify fails the test, without stopping it, if two clients held a Lease at the same time, and reports
 // whether no two did. It logs lost updates, which Kubernetes allows and clients often intend. See
-// Verdict for the rules.
+// Verdict for the rules. It audits the Lease and not the work under it: see WritesWithoutLease.
 func (a *API) Verify(t TB) bool {
 	t.Helper()
 	v := a.Verdict()
@@ -54,6 +54,15 @@ func (a *API) Verify(t TB) bool {
 	show(v.TwoHolders, t.Errorf)
 	show(v.LostUpdates, t.Logf)
 	return len(v.TwoHolders) == 0
+}
+
+// WritesWithoutLease examines the work under a Lease. A client contends for the Lease if it has written itself or another into
+// it as the holder. WritesWithoutLease finds the writes of these clients while another holds it, and after they gave it
+// back, except for Events: an elector that ends late may still work when the next leader begins. The name that was passed to
+// TransportFor identifies a client. There is no finding before the first holder, and none for a holder whose Lease
+// has run out but was not taken. Options.KeepHistory limits how far it looks back.
+func (a *API) WritesWithoutLease(namespace, name string) []Finding {
+	return exported(a.recorder.WritesWithout(namespace, name))
 }
 
 // Verdict examines the past of the store and of its clients.

@@ -41,6 +41,9 @@ func defended() []defence {
 			"store.Objects.SetTerminating", "store/kind.BuiltInGroup", "store/kind.Warn", "store/kind.WithWarn",
 			"store/kind.Kind.InternalType", "store/kind.Kind.Object", "store/kind.Kind.Untyped",
 		}},
+		{"the world of examples/controller, a module of its own", []string{
+			"httpapi/apitest/explore.Workloads",
+		}},
 		{"a count for tests: a watch has ended", []string{
 			"store.Store.Watchers",
 		}},

@@ -23,7 +23,7 @@ type change struct {
 	compatible bool
 }
 
-// compare returns the changes of the API of the published modules that are in both trees.
+// compare returns the changes of the API of the modules that users import.
 func compare(from, to repository) (changes []change, err error) {
 	was, err := readModules(from)
 	if err != nil {
@@ -34,18 +34,18 @@ func compare(from, to repository) (changes []change, err error) {
 		return nil, err
 	}
 	for _, m := range was {
-		if !m.published() {
+		if !m.stable() {
 			continue
 		}
 		if !slices.ContainsFunc(is, func(o *nested) bool { return o.dir == m.dir }) {
 			changes = append(changes, change{text: "module " + m.path() + ": removed"})
 			continue
 		}
-		before, err := loadAPI(filepath.Join(from.dir, m.dir), m.path())
+		before, err := loadAPI(from, m)
 		if err != nil {
 			return nil, err
 		}
-		after, err := loadAPI(filepath.Join(to.dir, m.dir), m.path())
+		after, err := loadAPI(to, m)
 		if err != nil {
 			return nil, err
 		}
@@ -57,16 +57,21 @@ func compare(from, to repository) (changes []change, err error) {
 	return changes, nil
 }
 
-// loadAPI returns the types of the packages of a module that users can import.
-func loadAPI(dir, path string) (*apidiff.Module, error) {
+// loadAPI returns the types of the packages of a module that users can import. It takes the libraries in the versions of go.work, if there
+// is one: the tests of the tree have compiled them.
+func loadAPI(r repository, of *nested) (*apidiff.Module, error) {
 	cmd := exec.Command("go", "list", "-export", "-deps", "-json=ImportPath,Name,Export,Module", "./...")
-	cmd.Dir = dir
-	cmd.Env = append(os.Environ(), "GOWORK=off")
+	cmd.Dir = filepath.Join(r.dir, of.dir)
+	work := filepath.Join(r.dir, "go.work")
+	if _, err := os.Stat(work); err != nil {
+		work = "off"
+	}
+	cmd.Env = append(os.Environ(), "GOWORK="+work)
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
 	out, err := cmd.Output()
 	if err != nil {
-		return nil, fmt.Errorf("go list in %s: %w: %s", dir, err, &stderr)
+		return nil, fmt.Errorf("go list in %s: %w: %s", cmd.Dir, err, &stderr)
 	}
 	files, public := map[string]string{}, []string{}
 	for decoder := json.NewDecoder(bytes.NewReader(out)); ; {
@@ -80,12 +85,12 @@ func loadAPI(dir, path string) (*apidiff.Module, error) {
 			return nil, err
 		}
 		files[p.ImportPath] = p.Export
-		if p.Module.Path == path && p.Name != "main" && !slices.Contains(strings.Split(p.ImportPath, "/"), "internal") {
+		if p.Module.Path == of.path() && p.Name != "main" && !slices.Contains(strings.Split(p.ImportPath, "/"), "internal") {
 			public = append(public, p.ImportPath)
 		}
 	}
 	types := importer.ForCompiler(token.NewFileSet(), "gc", func(path string) (io.ReadCloser, error) { return os.Open(files[path]) })
-	m := &apidiff.Module{Path: path}
+	m := &apidiff.Module{Path: of.path()}
 	for _, path := range public {
 		p, err := types.Import(path)
 		if err != nil {

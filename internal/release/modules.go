@@ -25,6 +25,11 @@ func (m *nested) tag(version string) string { return path.Join(m.dir, version) }
 // published reports whether users can take the module.
 func (m *nested) published() bool { return !slices.Contains(strings.Split(m.dir, "/"), "internal") }
 
+// stable reports whether users import packages of the module, so that its API is compared. Examples are programs.
+func (m *nested) stable() bool {
+	return m.published() && !slices.Contains(strings.Split(m.dir, "/"), "examples")
+}
+
 func (m *nested) goMod() string { return path.Join(m.dir, "go.mod") }
 
 // readModules returns the modules of a clone, the root first. Modules in folders named testdata are data.

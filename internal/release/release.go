@@ -87,14 +87,19 @@ func (p *prepared) checkTags(r repository, all []*nested) error {
 		return err
 	}
 	var problems []error
+	var taken []string
 	for _, m := range all {
 		if !m.published() {
 			continue
 		}
 		p.tags = append(p.tags, m.tag(p.version))
 		if slices.Contains(tags, m.tag(p.version)) {
-			problems = append(problems, fmt.Errorf("%s is a tag already: a version is published once, so choose a later one. If it was not pushed, git tag --delete %[1]s takes it away", m.tag(p.version)))
+			taken = append(taken, m.tag(p.version))
 		}
+	}
+	if len(taken) > 0 {
+		problems = append(problems, fmt.Errorf("the repository has the tags %s: a version is published once, so choose a later one. Tags that were not pushed go by git tag --delete",
+			strings.Join(taken, ", ")))
 	}
 	before, err := r.lines("tag", "--list", "--merged", "HEAD")
 	if err != nil {

@@ -86,9 +86,9 @@ func TestRefusedReleaseSaysWhatToDoAndChangesNothing(t *testing.T) {
 		"build metadata":        {version: "v0.1.0+linux", want: []string{`"v0.1.0+linux" is no canonical semantic version`}},
 		"another major version": {version: "v2.0.0", want: []string{"should be v0 or v1, not v2", "the path of each module ends in the major version"}},
 		"a version that is a tag": {then: func(t *testing.T, r repository) { r.must(t, "tag", "v0.1.0") },
-			want: []string{"v0.1.0 is a tag already", "choose a later one", "git tag --delete v0.1.0"}},
+			want: []string{"the repository has the tags v0.1.0: a version is published once, so choose a later one. Tags that were not pushed go by git tag --delete"}},
 		"a version that a nested module has": {then: func(t *testing.T, r repository) { r.must(t, "tag", "kube/v0.1.0") },
-			want: []string{"kube/v0.1.0 is a tag already"}},
+			want: []string{"the repository has the tags kube/v0.1.0: "}},
 		"a version before the last one": {then: func(t *testing.T, r repository) { r.must(t, "tag", "v0.10.0"); r.must(t, "tag", "v0.9.0") },
 			want: []string{"v0.1.0 comes before v0.10.0, which this branch has"}},
 		"a changed file": {then: func(t *testing.T, r repository) { r.write(t, "LICENSE", "none\n") },
@@ -148,12 +148,15 @@ func TestVersionPromisesWhatTheAPIKeeps(t *testing.T) {
 		"a package that is gone":         {"v0.1.0", "v0.1.1", map[string]string{"more/more.go": ""}, nil, []string{"package " + project + "/more: removed"}},
 		"a module that is gone":          {"v0.1.0", "v0.1.1", map[string]string{"app/go.mod": "", "app/main.go": "", "app/lib/lib.go": ""}, nil, []string{"module " + project + "/app: removed"}},
 		"a tree that does not compile":   {"v0.1.0", "v0.1.1", map[string]string{"kube/kube.go": "package kube\n"}, nil, []string{"undefined: kube.Name"}},
+		"a package of an example":        {"v0.1.0", "v0.1.1", map[string]string{"examples/a/a.go": "package a\n"}, []string{"The API is the same"}, nil},
 		"internal packages and programs": {"v0.1.0", "v0.1.1", map[string]string{"internal/a/a.go": "package a\n", "app/main.go": program}, []string{"The API is the same"}, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			files := small()
 			files["more/more.go"] = "package more\n"
 			files["internal/a/a.go"] = "package a\n\nconst A = 1\n"
+			files["examples/a/go.mod"] = "module " + project + "/examples/a\n\ngo 1.26.0\n"
+			files["examples/a/a.go"] = "package a\n\nconst A = 1\n"
 			files["app/lib/lib.go"] = "package lib\n"
 			r := newRepository(t, files)
 			_, err := r.release(row.last)

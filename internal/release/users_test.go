@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"strings"
 	"testing"
@@ -78,6 +79,39 @@ func TestUsersTakeTheModules(t *testing.T) {
 		}
 		goCommand(t, clone, append(env, "GOWORK="+filepath.Join(clone, "go.work")), "list", "-deps", "-test", "work")
 	})
+}
+
+// TestUsersTakeAClone runs the commands for a clone in docs/versions.md, and the ones for a test module, up to the tests. Nothing is published.
+func TestUsersTakeAClone(t *testing.T) {
+	if !*users {
+		t.Skip("only with the flag -users: go test ./internal/release -users")
+	}
+	r := thisTree(t)
+	env := environment(map[string]string{"GOPROXY": "off"})
+	page := read(t, r.dir, "docs/versions.md")
+	dir := t.TempDir()
+	const mine = "module example.com/mine\n\ngo 1.26.0\n\nrequire k8s.io/client-go v0.36.3\n"
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "go.mod"), []byte(mine), 0o666))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "mine.go"), []byte("package mine\n"), 0o666))
+	kubetest := filepath.Join(dir, "kubetest")
+	require.NoError(t, os.Mkdir(kubetest, 0o777))
+
+	runLine := func(dir, prefix, with string) {
+		t.Helper()
+		lines := regexp.MustCompile(`(?m)^`+regexp.QuoteMeta(prefix)+`.*$`).FindAllString(page, -1)
+		require.Len(t, lines, 1, prefix)
+		run(t, dir, env, "sh", "-c", strings.ReplaceAll(lines[0], "../kubecoord", with))
+	}
+	runLine(kubetest, "go mod init", "")
+	runLine(kubetest, "go mod edit -replace example.com/mine=../ ", "")
+	runLine(kubetest, "go mod edit -replace github.com/kubecoord/kubecoord=", r.dir)
+	runLine(kubetest, "go mod edit -replace github.com/kubecoord/kubecoord/store/kube=", r.dir)
+	test := "package kubetest\n\nimport (\n\t_ \"example.com/mine\"\n\t_ \"github.com/kubecoord/kubecoord/httpapi/apitest\"\n\t_ \"github.com/kubecoord/kubecoord/store/kube/envtest\"\n)\n"
+	require.NoError(t, os.WriteFile(filepath.Join(kubetest, "kubetest_test.go"), []byte(test), 0o666))
+	goCommand(t, kubetest, env, "mod", "tidy")
+	goCommand(t, kubetest, env, "list", "-deps", "-test", "./...")
+	assert.NotContains(t, goCommand(t, kubetest, env, "list", "-m", "k8s.io/client-go"), "v0.36.")
+	assert.Equal(t, mine, read(t, dir, "go.mod"), "production stays on its version")
 }
 
 // thisTree returns a repository with the files of the work tree, committed or not.

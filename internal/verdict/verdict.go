@@ -25,7 +25,15 @@ type Finding struct {
 
 // Examine examines the changes of the store and the requests that made them.
 func (rec *Recorder) Examine() Verdict {
-	v := examiner{byObject: map[object][]int{}}
+	v := rec.examiner()
+	v.findTwoHolders()
+	v.findLostUpdates()
+	return v.out
+}
+
+// examiner returns an examiner of the changes so far.
+func (rec *Recorder) examiner() *examiner {
+	v := &examiner{byObject: map[object][]int{}}
 	rec.mu.Lock()
 	rec.trimLocked()
 	v.changes, v.since, v.whole, v.forks = slices.Concat(rec.before, rec.changes), rec.since, rec.whole, slices.Clip(rec.forks)
@@ -50,9 +58,7 @@ func (rec *Recorder) Examine() Verdict {
 	if !complete {
 		v.out.Limits = append(v.out.Limits, "clients saw more objects than KeepHistory: examined the last ones")
 	}
-	v.findTwoHolders()
-	v.findLostUpdates()
-	return v.out
+	return v
 }
 
 // examiner collects findings.

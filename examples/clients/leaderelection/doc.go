@@ -2,7 +2,7 @@
 // embedded server. It kills the leader a few times and prints who leads, as seen by a
 // watch of the Lease. Its exit status is 1 if two led at once.
 //
-//	go run ./examples/clients/leaderelection [-real] [-electors 3] [-kills 3]
+//	go run ./examples/clients/leaderelection [-real] [-electors 3] [-kills 3] [-svg FILE]
 //
 // It is also an example of how to test leader election: the server is a value, the
 // electors reach it without a socket, and everything runs in a testing/synctest bubble,

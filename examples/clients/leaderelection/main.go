@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -12,6 +13,7 @@ import (
 	"k8s.io/klog/v2"
 
 	"github.com/kubecoord/kubecoord/examples/clients/internal/virtualtime"
+	"github.com/kubecoord/kubecoord/examples/internal/timeline"
 	"github.com/kubecoord/kubecoord/lease"
 )
 
@@ -23,8 +25,16 @@ func main() {
 	inRealTime := flag.Bool("real", false, "take real time, with a lease of 3s instead of 15s")
 	flag.IntVar(&s.electors, "electors", 3, "`number` of electors that contend for the Lease")
 	flag.IntVar(&s.kills, "kills", 3, "`number` of times the leader is killed")
+	picture := flag.String("svg", "", "`file` to write the timeline to, as an SVG")
 	flag.Parse()
 	silenceKlog()
+	if *picture != "" {
+		s.recorded = func(t timeline.Timeline) {
+			if err := draw(*picture, t); err != nil {
+				fmt.Fprintln(os.Stderr, programName+":", err)
+			}
+		}
+	}
 
 	out := os.Stdout
 	if !*inRealTime {
@@ -54,6 +64,14 @@ func report(ctx context.Context, out io.Writer, s settings) error {
 	}
 	fmt.Fprintln(out, "\nno two led at once")
 	return nil
+}
+
+func draw(file string, t timeline.Timeline) error {
+	f, err := os.Create(file)
+	if err != nil {
+		return err
+	}
+	return errors.Join(timeline.SVG(f, t), f.Close())
 }
 
 // silenceKlog drops the log lines of client-go.

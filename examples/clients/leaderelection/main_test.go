@@ -6,6 +6,7 @@ import (
 	"flag"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -14,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"k8s.io/client-go/tools/leaderelection"
 
+	"github.com/kubecoord/kubecoord/examples/internal/timeline"
 	"github.com/kubecoord/kubecoord/lease"
 )
 
@@ -60,6 +62,15 @@ no two led at once
 $`, stdout)
 }
 
+func TestProgramDrawsTheElections(t *testing.T) {
+	picture := filepath.Join(t.TempDir(), "a.svg")
+	_, stderr, status := program(t, "-electors", "2", "-kills", "1", "-svg", picture)
+	require.Zero(t, status, stderr)
+	svg, err := os.ReadFile(picture)
+	require.NoError(t, err)
+	assert.Regexp(t, `elector-\d_0 leads, acquired, \d+ renewals, then expired`, string(svg))
+}
+
 func TestProgramFailsWithStatus1(t *testing.T) {
 	stdout, stderr, status := program(t, "-electors", "0")
 	assert.Equal(t, 1, status)
@@ -69,16 +80,27 @@ func TestProgramFailsWithStatus1(t *testing.T) {
 
 func TestEachKillHandsOverOnce(t *testing.T) {
 	for name, s := range map[string]settings{
-		"three electors, for hours":    {classicTiming, 3, 200},
-		"one that follows itself":      {classicTiming, 1, 2},
-		"many, and nobody is killed":   {classicTiming, 10, 0},
-		"with the timing of real time": {quickTiming, 3, 5},
+		"three electors, for hours":    {timing: classicTiming, electors: 3, kills: 200},
+		"one that follows itself":      {timing: classicTiming, electors: 1, kills: 2},
+		"many, and nobody is killed":   {timing: classicTiming, electors: 10},
+		"with the timing of real time": {timing: quickTiming, electors: 3, kills: 5},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				var last, leader lease.Holding
 				var lost time.Time
 				terms := 0
+				s.recorded = func(recorded timeline.Timeline) {
+					require.Len(t, recorded.Leases, 1)
+					spans := recorded.Leases[0].Spans
+					require.Len(t, spans, s.kills+1)
+					for i, span := range spans {
+						assert.Equal(t, timeline.Acquired, span.Began)
+						if i < s.kills {
+							assert.Equal(t, timeline.Expired, span.Ended, "a leader that is killed releases nothing")
+						}
+					}
+				}
 				require.NoError(t, play(t.Context(), s, func(h lease.Holding) {
 					switch {
 					case h.Holder == "":
@@ -107,7 +129,7 @@ func TestPlayEndsWithItsContext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), 40*time.Second)
 		defer cancel()
-		assert.ErrorIs(t, play(ctx, settings{classicTiming, 3, 3}, func(lease.Holding) {}), context.DeadlineExceeded)
+		assert.ErrorIs(t, play(ctx, settings{timing: classicTiming, electors: 3, kills: 3}, func(lease.Holding) {}), context.DeadlineExceeded)
 	})
 }
 

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/kubecoord/kubecoord/examples/internal/timeline"
 	"github.com/kubecoord/kubecoord/httpapi"
 	"github.com/kubecoord/kubecoord/lease"
 	"github.com/kubecoord/kubecoord/store"
@@ -16,6 +17,7 @@ import (
 type settings struct {
 	timing
 	electors, kills int
+	recorded        func(timeline.Timeline) // or nil; gets the elections at the end
 }
 
 // play starts a server and electors, and kills the leader s.kills times. It passes on
@@ -25,6 +27,13 @@ func play(ctx context.Context, s settings, changed func(lease.Holding)) error {
 	defer st.Close()
 	api := httpapi.New(st, httpapi.Options{})
 	defer api.Close()
+	recording := timeline.NewRecorder(st)
+	go recording.Run(ctx) // ends with st
+	defer func() {
+		if s.recorded != nil {
+			s.recorded(recording.Timeline())
+		}
+	}()
 	var ref referee
 	running := map[string]*elector{} // by identity
 	defer func() {

@@ -139,11 +139,11 @@ func run(ctx context.Context, out io.Writer, c config) error {
 func debugHint(c config, url string) string {
 	switch {
 	case c.TokenFile == "":
-		return "open " + url + "/debug/elections in a browser"
+		return "open " + url + "/debug/ in a browser"
 	case c.Kubeconfig == "":
-		return "a browser sends no token; for /debug/elections put a proxy before it that does, such as kubectl proxy"
+		return "a browser sends no token; for /debug/ put a proxy before it that does, such as kubectl proxy"
 	}
-	return "kubectl --kubeconfig " + c.Kubeconfig + " proxy --port 8002   # then open http://127.0.0.1:8002/debug/elections in a browser"
+	return "kubectl --kubeconfig " + c.Kubeconfig + " proxy --port 8002   # then open http://127.0.0.1:8002/debug/ in a browser"
 }
 
 // newClock returns the clock of -clock: nil for the real clock, or a manual clock that

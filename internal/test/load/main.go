@@ -1,4 +1,4 @@
-// Command load puts the loads on a server that docs/reliability.md gives figures for. Each is
+// Command load puts the loads on a server that the limits of docs/reliability.md are for. Each is
 // bounded, stays on the loopback, and prints its figure.
 //
 //	go build -o /tmp/server ./examples/server

@@ -21,6 +21,7 @@ import (
 	"github.com/kubecoord/kubecoord/store/kube/cluster/internal/plugins"
 	"github.com/kubecoord/kubecoord/store/kube/cluster/internal/policystatus"
 	"github.com/kubecoord/kubecoord/store/kube/cluster/internal/proxies"
+	"github.com/kubecoord/kubecoord/store/kube/cluster/internal/quotastatus"
 	"github.com/kubecoord/kubecoord/store/kube/crd"
 	"github.com/kubecoord/kubecoord/store/kube/internal/webhooks"
 )
@@ -48,6 +49,9 @@ func (o Options) extend(a *httpapi.API, opts *httpapi.Options, tokens *access.To
 	}
 	if o.NamespaceDeletion {
 		run(opts, namespaces.Delete)
+	}
+	if o.QuotaStatus {
+		run(opts, quotastatus.Run)
 	}
 	if o.PolicyStatus {
 		run(opts, policystatus.Run)
@@ -129,6 +133,9 @@ func (o Options) initial(a *httpapi.API, opts *httpapi.Options) {
 	of := initial.Options{Objects: o.Objects, Service: o.Service, Advertise: o.Advertise, Port: cmp.Or(o.ServicePort, defaultPort)}
 	if o.Objects {
 		of.ClientCA = o.ClientCA
+	}
+	if o.Objects {
+		run(opts, of.Keep)
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), bootstrapTime)
 	defer cancel()

@@ -33,8 +33,8 @@ type Options struct {
 	// address Endpoints must not have: a kube-apiserver that envtest starts has none.
 	Advertise netip.Addr
 	// Objects makes what a kube-apiserver makes when it starts: the PriorityClasses of the system, the FlowSchemas and
-	// PriorityLevelConfigurations, which have no effect here, the Lease of the server, which is not renewed, the ConfigMaps of
-	// kube-system, and an APIService for each built-in group and version.
+	// PriorityLevelConfigurations, which have no effect here and come back within a minute, the Lease of the server, which is renewed
+	// every ten seconds, the ConfigMaps of kube-system, and an APIService for each group and version.
 	Objects bool
 	// ClientCA has the certificates of --client-ca-file in PEM. With Objects they are in the ConfigMap
 	// extension-apiserver-authentication.
@@ -86,6 +86,9 @@ type Options struct {
 	// NamespaceDeletion deletes what is in a deleted namespace, and then the namespace, as the namespace controller of
 	// kube-controller-manager.
 	NamespaceDeletion bool
+	// QuotaStatus counts what is used in a namespace, and writes the status of its ResourceQuotas, as the controller of
+	// kube-controller-manager.
+	QuotaStatus bool
 	// PolicyStatus checks the types of the expressions of ValidatingAdmissionPolicies, and writes the warnings into their status, as the
 	// controller of kube-controller-manager.
 	PolicyStatus bool

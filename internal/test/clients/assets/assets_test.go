@@ -11,8 +11,10 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -72,6 +74,7 @@ func TestSuitesOfEnvtestPass(t *testing.T) {
 	require.NoError(t, err)
 	for name, want := range specs() {
 		t.Run(name, func(t *testing.T) {
+			t.Cleanup(func() { endLeft(t, dir) })
 			results := ginkgo.Run(t, pkg+name, func(source string) (string, []string) {
 				return executable(t, source), []string{"KUBEBUILDER_ASSETS=" + dir}
 			})
@@ -84,6 +87,24 @@ func TestSuitesOfEnvtestPass(t *testing.T) {
 			}
 			assert.Equal(t, want, passed, "specs that pass")
 		})
+	}
+}
+
+// endLeft ends the processes of the programs in a folder. The suite of pkg/internal/testing/controlplane leaves one: a JustBeforeEach
+// prepares a server anew that a BeforeEach has started, so that its Stop stops nothing, of a kube-apiserver too.
+func endLeft(t *testing.T, dir string) {
+	programs, err := filepath.Glob("/proc/[0-9]*/exe") // none where there is no /proc
+	require.NoError(t, err)
+	for _, program := range programs {
+		target, err := os.Readlink(program)
+		if err != nil || filepath.Dir(target) != dir {
+			continue
+		}
+		pid, err := strconv.Atoi(filepath.Base(filepath.Dir(program)))
+		require.NoError(t, err)
+		if p, err := os.FindProcess(pid); err == nil {
+			_ = p.Signal(syscall.SIGTERM) // it may have ended by now
+		}
 	}
 }
 

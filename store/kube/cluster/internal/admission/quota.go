@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
-	resourcev1 "k8s.io/api/resource/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apiserver/pkg/admission"
 	"k8s.io/apiserver/pkg/admission/plugin/resourcequota"
@@ -29,13 +28,10 @@ type quotas struct {
 
 // resourceQuotas returns the plugin ResourceQuota.
 func (c *Chain) resourceQuotas() plugin {
-	classes := collection[*resourcev1.DeviceClass](c.objects, resourcev1.SchemeGroupVersion.WithResource("deviceclasses"))
 	q := &quotas{
-		Handler: admission.NewHandler(admission.Create, admission.Update),
-		quotas:  collection[*corev1.ResourceQuota](c.objects, corev1.SchemeGroupVersion.WithResource("resourcequotas")),
-		evaluators: quota.New(quota.Options{
-			Clock: c.objects.api.Store().Clock(), DeviceClasses: func() []*resourcev1.DeviceClass { return read(classes, nil) },
-		}),
+		Handler:    admission.NewHandler(admission.Create, admission.Update),
+		quotas:     collection[*corev1.ResourceQuota](c.objects, corev1.SchemeGroupVersion.WithResource("resourcequotas")),
+		evaluators: quota.New(quota.Of(c.objects.api)),
 	}
 	return plugin{func() bool { return !isEmpty(q.quotas) }, func() admission.Interface { return q }}
 }

@@ -47,11 +47,16 @@ const serverManager = "kube-apiserver"
 
 // Make makes the objects that do not exist and whose kinds are served. On a store on etcd it takes at most as long as ctx.
 func Make(ctx context.Context, a *httpapi.API, o Options) error {
-	var all []*store.Template
 	wanted := o.objects(a.Store().Now())
 	if o.Objects {
 		wanted = append(wanted, apiServices(a.Kinds())...)
 	}
+	return put(ctx, a, wanted)
+}
+
+// put stores the objects that do not exist and whose kinds are served.
+func put(ctx context.Context, a *httpapi.API, wanted []object) error {
+	var all []*store.Template
 	for _, of := range wanted {
 		k := typed.KindOf(a, meta.GroupResource{Group: of.group, Resource: of.plural})
 		if k == nil {
@@ -68,6 +73,9 @@ func Make(ctx context.Context, a *httpapi.API, o Options) error {
 		if m := t.Object().GetObjectMeta(); objects.Get(m.Namespace, m.Name) == nil {
 			all = append(all, t)
 		}
+	}
+	if all == nil {
+		return nil
 	}
 	_, err := a.Store().Put(ctx, all...)
 	return err

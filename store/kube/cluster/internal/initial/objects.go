@@ -80,7 +80,7 @@ func found(o meta.Object) {
 const leaseSeconds = 3600
 
 // identityLease returns the Lease that says that there is a server (upstream: controlplane/apiserver, and apiserver, server/config.go,
-// APIServerID). A kube-apiserver renews it every ten seconds; this server has nobody who would take it over.
+// APIServerID).
 func identityLease(address string, now time.Time) object {
 	host, _ := os.Hostname()
 	var name []byte

@@ -25,17 +25,24 @@ type Options struct {
 	Clock clock.Clock
 	// DeviceClasses returns all DeviceClasses.
 	DeviceClasses func() []*resourcev1.DeviceClass
+	// Pod returns a Pod, or nil, and ResourceClaims the claims in a namespace.
+	Pod            func(namespace, name string) *corev1.Pod
+	ResourceClaims func(namespace string) []*resourcev1.ResourceClaim
+	// List returns the objects of a resource in a namespace, for the usage of a whole namespace. It is nil for admission, which needs none.
+	List func(resource schema.GroupResource, namespace string) []runtime.Object
 }
 
 // Evaluators are the evaluators by resource.
 type Evaluators struct {
-	all map[schema.GroupResource]library.Evaluator
+	all  map[schema.GroupResource]library.Evaluator
+	list func(resource schema.GroupResource, namespace string) []runtime.Object
 }
 
 // New returns the evaluators.
 func New(opts Options) *Evaluators {
-	e := &Evaluators{all: map[schema.GroupResource]library.Evaluator{}}
-	for _, own := range []*evaluator{pods(opts.Clock), services(), claims(), deviceClaims(opts.DeviceClasses)} {
+	e := &Evaluators{all: map[schema.GroupResource]library.Evaluator{}, list: opts.List}
+	for _, own := range []*evaluator{pods(opts.Clock), services(), claims(), deviceClaims(opts)} {
+		own.list = e.lister(own.resource)
 		e.all[own.resource] = own
 	}
 	for plural, alias := range map[string]corev1.ResourceName{
@@ -43,14 +50,19 @@ func New(opts Options) *Evaluators {
 		"replicationcontrollers": corev1.ResourceReplicationControllers,
 	} {
 		gr := corev1.Resource(plural)
-		e.all[gr] = generic.NewObjectCountEvaluator(gr, notListed, alias)
+		e.all[gr] = generic.NewObjectCountEvaluator(gr, e.lister(gr), alias)
 	}
 	return e
 }
 
-// notListed is the list of the evaluators, which only a controller that counts again would need.
-func notListed(string) ([]runtime.Object, error) {
-	return nil, errors.New("the evaluators of admission list no objects")
+// lister returns the function that lists the objects of a resource.
+func (e *Evaluators) lister(gr schema.GroupResource) generic.ListFuncByNamespace {
+	return func(namespace string) ([]runtime.Object, error) {
+		if e.list == nil {
+			return nil, errors.New("the evaluators of admission list no objects")
+		}
+		return e.list(gr, namespace), nil
+	}
 }
 
 // Of returns the evaluator of a resource, or nil for what no quota counts. Most objects are only counted.
@@ -66,7 +78,21 @@ func (e *Evaluators) Of(gr schema.GroupResource) library.Evaluator {
 			return nil
 		}
 	}
-	return generic.NewObjectCountEvaluator(gr, notListed, "")
+	return generic.NewObjectCountEvaluator(gr, e.lister(gr), "")
+}
+
+// Changed reports whether an update changes what an object uses. Objects that are only counted always use the same.
+func (e *Evaluators) Changed(gr schema.GroupResource, old, now runtime.Object) bool {
+	own, ok := e.all[gr].(*evaluator)
+	if !ok {
+		return false
+	}
+	if p, is := now.(*corev1.Pod); is && isTerminating(old.(*corev1.Pod)) != isTerminating(p) {
+		return true
+	}
+	before, err := own.usage(old)
+	after, afterErr := own.usage(now)
+	return err == nil && afterErr == nil && !library.Equals(before, after)
 }
 
 // evaluator evaluates the objects of one resource. It implements library.Evaluator.
@@ -79,6 +105,7 @@ type evaluator struct {
 	// inScope reports whether an object is in a scope.
 	inScope generic.MatchesScopeFunc
 	usage   func(runtime.Object) (corev1.ResourceList, error)
+	list    generic.ListFuncByNamespace
 	// requires returns why an object lacks what a quota for names requires. Nil requires nothing.
 	requires func(names []corev1.ResourceName, o runtime.Object) error
 }
@@ -136,7 +163,7 @@ func (e *evaluator) Usage(o runtime.Object) (corev1.ResourceList, error) { retur
 
 // UsageStats implements library.Evaluator.
 func (e *evaluator) UsageStats(o library.UsageStatsOptions) (library.UsageStats, error) {
-	return generic.CalculateUsageStats(o, notListed, e.inScope, e.usage)
+	return generic.CalculateUsageStats(o, e.list, e.inScope, e.usage)
 }
 
 // isWrite reports whether a write makes or changes an object, and not through a subresource.

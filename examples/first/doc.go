@@ -1,0 +1,2 @@
+// Package first has the programs of README.md.
+package first

@@ -1,0 +1,2 @@
+// Package first is the smallest test on an API server with all kinds.
+package first
