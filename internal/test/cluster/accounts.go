@@ -54,10 +54,10 @@ func accounts(p *play) {
 	ephemeral("ephemeral container with other variables", `"envFrom":[{"secretRef":{"name":"other"}}]`)
 	ephemeral("ephemeral container", `"env":[{"name":"A","valueFrom":{"secretKeyRef":{"name":"listed","key":"k"}}}]`)
 	const mirror = "annotations: {kubernetes.io/config.mirror: x}"
-	create("mirror", "name: m, "+mirror, "nodeName: n, "+container)
-	create("mirror with an account", "name: bad, "+mirror, "nodeName: n, serviceAccountName: default, "+container)
-	create("mirror with a secret", "name: bad, "+mirror, "nodeName: n, "+container+", volumes: [{name: s, secret: {secretName: x}}]")
-	create("mirror with a token", "name: bad, "+mirror, "nodeName: n, "+container+", volumes: [{name: s, projected: {sources: [{serviceAccountToken: {path: t}}]}}]")
+	create("mirror", "name: m, "+mirror, "nodeName: node, "+container)
+	create("mirror with an account", "name: bad, "+mirror, "nodeName: node, serviceAccountName: default, "+container)
+	create("mirror with a secret", "name: bad, "+mirror, "nodeName: node, "+container+", volumes: [{name: s, secret: {secretName: x}}]")
+	create("mirror with a token", "name: bad, "+mirror, "nodeName: node, "+container+", volumes: [{name: s, projected: {sources: [{serviceAccountToken: {path: t}}]}}]")
 	p.must(http.MethodDelete, pods+"?gracePeriodSeconds=0", "")
 }
 

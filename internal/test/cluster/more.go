@@ -214,7 +214,7 @@ func reviews(p *play) {
 	token("token too short", "s", "expirationSeconds: 10")
 	token("token of nobody", "absent", "expirationSeconds: 600")
 	token("token bound to an absent pod", "s", "boundObjectRef: {kind: Pod, apiVersion: v1, name: absent}")
-	token("token bound to another kind", "s", "boundObjectRef: {kind: Node2, apiVersion: v1, name: n}")
+	token("token bound to another kind", "s", "boundObjectRef: {kind: Node2, apiVersion: v1, name: x}")
 	token("token", "s", "audiences: [\"https://127.0.0.1:8443/\"], expirationSeconds: 600")
 	p.token = exchange.TextAt(p.last, "status", "token")
 	review("token review of another audience", authn, "tokenreviews", "TokenReview", ", spec: {token: \"TOKEN\", audiences: [other]}")

@@ -179,7 +179,7 @@ func rules(p *play) {
 	p.do("pod", http.MethodPost, pods, pod("p", ""))
 	p.patch("pod's status", pods+"/p/status", merge, `{"status":{"phase":"Running"}}`)
 	p.patch("namespace", "/api/v1/namespaces/NAMESPACE", merge, `{"metadata":{"labels":{"a":"b"}}}`)
-	p.do("bind", http.MethodPost, pods+"/p/binding", "{apiVersion: v1, kind: Binding, metadata: {name: p}, target: {kind: Node, name: n}}")
+	p.do("bind", http.MethodPost, pods+"/p/binding", "{apiVersion: v1, kind: Binding, metadata: {name: p}, target: {kind: Node, name: node}}")
 	p.do("webhook configurations are not asked about", http.MethodPost, "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations?dryRun=All", "{apiVersion: admissionregistration.k8s.io/v1, kind: ValidatingWebhookConfiguration, metadata: {name: rules-RUNID-x}}")
 }
 
