@@ -165,6 +165,9 @@ func (x *explorer) refer() error {
 		}
 		x.references = append(x.references, l)
 	}
+	if x.references[0].total == 0 {
+		return errors.New("the controllers send no request: their clients must use Conn.Transport")
+	}
 	x.findLooseNames()
 	x.auto, x.known, x.written, x.states = map[string]bool{}, map[key]bool{}, map[key]bool{}, map[*rest]state{}
 	for _, k := range x.uids {

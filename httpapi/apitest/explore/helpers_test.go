@@ -44,8 +44,11 @@ func create(name string) Step {
 	}}
 }
 
-// idle does nothing until ctx ends.
-func idle(ctx context.Context, _ Conn) error {
+// idle reads once, and does nothing until ctx ends.
+func idle(ctx context.Context, c Conn) error {
+	if _, _, err := ask(ctx, c, http.MethodGet, leases, ""); err != nil {
+		return err
+	}
 	<-ctx.Done()
 	return nil
 }

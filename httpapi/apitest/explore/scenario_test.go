@@ -37,6 +37,7 @@ func TestScenariosThatCannotBeExplored(t *testing.T) {
 		"plan":              {Scenario{API: apitest.New(t), Controllers: one}, Options{Plans: []string{"x"}}, `plan "x": got the action "x"`},
 		"plan of a step":    {Scenario{API: apitest.New(t), Controllers: one}, Options{Plans: []string{"restart 1"}}, "got step 1, want one up to 0"},
 		"plan of another":   {Scenario{API: apitest.New(t), Controllers: one}, Options{Plans: []string{"restart 0 by x"}}, `there is no controller "x"`},
+		"no request":        {Scenario{API: apitest.New(t), Controllers: []Controller{{Run: func(ctx context.Context, _ Conn) error { <-ctx.Done(); return nil }}}}, Options{}, "the controllers send no request: their clients must use Conn.Transport"},
 		"plan without hit":  {Scenario{API: apitest.New(t), Controllers: one}, Options{Plans: []string{"crash-after create pods a #1"}}, "hits nothing"},
 		"a step fails": {Scenario{API: apitest.New(t), Controllers: one, Steps: []Step{{"boom", func(context.Context, Conn) error { return errors.New("no way") }}}}, Options{},
 			`the scenario fails undisturbed, in step 1 "boom": step 1 "boom" fails: no way`},
