@@ -298,8 +298,8 @@ func (l *life) seeLocked(c *change) {
 	verb = cmp.Or(verb, "update")
 	c.target = target{verb, k.resource, l.names.object(k), 0}
 	c.target.nth = l.countLocked("change", c.target)
-	if isEvent(k.resource) {
-		return
+	if isEvent(k.resource) || c.by == nil && verb == "update" && k.resource == "leases" {
+		return // an Event, or the server renews a Lease of its own
 	}
 	switch {
 	case verb == "create":

@@ -26,13 +26,24 @@ const (
 
 // Keep renews the Lease of the server, and mends its configuration of priority and fairness, until ctx ends.
 func (o Options) Keep(ctx context.Context, a *httpapi.API) {
+	var mended [2]any // the state that was left
 	for n := 1; pause(ctx, a.Store().Clock()); n++ {
 		// What fails now is done the next time.
 		_ = o.renew(ctx, a)
-		if n%renewals == 0 {
-			_ = mend(ctx, a)
+		if n%renewals == 0 && stateOf(a) != mended && mend(ctx, a) == nil {
+			mended = stateOf(a)
 		}
 	}
+}
+
+// stateOf returns a value that is another one after each change of the objects of priority and fairness.
+func stateOf(a *httpapi.API) (states [2]any) {
+	for i, resource := range []string{"flowschemas", "prioritylevelconfigurations"} {
+		if objects := typed.ObjectsOf(a, meta.GroupResource{Group: flowcontrolv1.GroupName, Resource: resource}); objects != nil {
+			states[i] = objects.State()
+		}
+	}
+	return states
 }
 
 // pause waits until the next renewal. It reports whether ctx still lasts.
