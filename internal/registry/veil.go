@@ -148,13 +148,18 @@ func (vs *Veils) lift(w *Watcher) {
 func (v *veiled) missed(w *Watcher, now snapshot, earlier, later []*veiled) (events []ItemEvent) {
 	known, current := v.objects(w, v.baseOf(w)), v.objects(w, now)
 	maps.Copy(known, v.known)
+	have := func(k key) { // so that known has all keys
+		if _, ok := known[k]; !ok {
+			known[k] = nil
+		}
+	}
 	for k := range current {
-		known[k] = known[k] // so that known has all keys
+		have(k)
 	}
 	for _, o := range later {
 		for k := range o.objects(w, o.baseOf(w)) {
 			if v.hides(k.namespace, k.name) {
-				known[k] = known[k]
+				have(k)
 			}
 		}
 	}
