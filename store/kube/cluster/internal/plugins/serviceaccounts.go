@@ -26,7 +26,7 @@ const (
 
 // giveAccount is the plugin ServiceAccount for new Pods: they get the account default, its token, and the secrets to pull images. Other than
 // upstream, it does not wait for an account default that is made just now.
-func (r *reader) giveAccount(_ context.Context, a *writes.Attributes) error {
+func (r *reader) giveAccount(ctx context.Context, a *writes.Attributes) error {
 	pod := kind.ValueOf[corev1.Pod](a.Object)
 	if pod == nil || a.Subresource != "" || a.Operation != writes.Create {
 		return nil
@@ -47,7 +47,7 @@ func (r *reader) giveAccount(_ context.Context, a *writes.Attributes) error {
 	if len(pod.Spec.ImagePullSecrets) == 0 {
 		pod.Spec.ImagePullSecrets = slices.Clone(account.ImagePullSecrets)
 	}
-	return r.checkAccount(nil, a)
+	return r.checkAccount(ctx, a)
 }
 
 // checkAccount is the plugin's validation: of new Pods, and of ephemeral containers.
