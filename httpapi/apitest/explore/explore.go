@@ -119,6 +119,11 @@ func (x *explorer) prepare() error {
 			return fmt.Errorf("Options.%s: got %d, want 0 or more", name, n)
 		}
 	}
+	return nil
+}
+
+// look looks at the kinds and the objects of the prepared API.
+func (x *explorer) look() {
 	x.double, x.uids, x.liveUIDs = map[string]bool{}, map[string]key{}, map[string]bool{}
 	groups := map[string]string{}
 	st := x.s.API.Store().Registry()
@@ -135,7 +140,6 @@ func (x *explorer) prepare() error {
 			x.uids[string(it.UID())], x.liveUIDs[string(it.UID())] = x.keyOf(it), true
 		}
 	}
-	return nil
 }
 
 // resource returns the name of a resource in plans: the plural, with the group if several have it.
@@ -156,8 +160,24 @@ func (x *explorer) masked(k key, path string) bool {
 	return isEvent(k.resource) || path != "" && x.auto[k.resource+" "+path] || slices.ContainsFunc(x.masks, func(m mask) bool { return m.covers(k, path) })
 }
 
-// refer runs the scenario undisturbed, and finds out on what the runs agree.
+// settles is how often the prepared API may change while undisturbed runs are made.
+const settles = 10
+
+// refer runs the scenario undisturbed, and finds out on what the runs agree. Controllers of the prepared API may still be at work: then
+// the runs have begun in different states, and are made again.
 func (x *explorer) refer() error {
+	for n := 1; ; n++ {
+		version := x.s.API.Store().ResourceVersion()
+		x.look()
+		err := x.referOnce()
+		if err == nil || n == settles || version == x.s.API.Store().ResourceVersion() {
+			return err
+		}
+	}
+}
+
+func (x *explorer) referOnce() error {
+	x.references = nil
 	for n := range undisturbed {
 		l := x.live(nil, n, n == 0)
 		if err := l.problem(); err != nil {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -12,6 +13,9 @@ import (
 	"github.com/stretchr/testify/assert"
 
 	"github.com/kubecoord/kubecoord/httpapi/apitest"
+	"github.com/kubecoord/kubecoord/lease"
+	"github.com/kubecoord/kubecoord/store"
+	"github.com/kubecoord/kubecoord/store/meta"
 )
 
 // A fault of the scenario is said before anything goes wrong, and is never a finding.
@@ -100,4 +104,21 @@ func TestMembersThatDifferByThemselvesAreMasked(t *testing.T) {
 	assert.Equal(t, []string{"leases .metadata.labels.other"}, r.Masked)
 	assert.Empty(t, r.Findings)
 	assert.NotZero(t, r.Runs)
+}
+
+// A controller of the prepared server that is not ready yet makes no difference: what it makes is there before the runs, or in all of them.
+func TestThePreparedServerMaySettle(t *testing.T) {
+	var once sync.Once
+	api := apitest.New(t)
+	late := func(ctx context.Context, c Conn) error {
+		if _, _, err := ask(ctx, c, http.MethodPost, leases, leaseNamed("late")); err != nil { // unless it is there
+			return err
+		}
+		once.Do(func() {
+			_, err := lease.In(api.Store()).Create(ctx, &lease.Lease{ObjectMeta: meta.ObjectMeta{Namespace: "default", Name: "late"}}, store.CreateOptions{})
+			assert.NoError(t, err)
+		})
+		return idle(ctx, c)
+	}
+	assert.Empty(t, found(t, Scenario{API: api, Controllers: []Controller{{Run: late}}}, Options{Runs: 5}))
 }
