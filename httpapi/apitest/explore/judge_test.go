@@ -132,6 +132,16 @@ func TestOrphansThatAreCollected(t *testing.T) {
 	assert.Equal(t, []string{"after the restart: endpoints default/a exists, in the undisturbed run it does not"}, found(t, s, plan))
 	s.API = apitest.New(t, apitest.Options{API: httpapi.Options{Parts: []httpapi.Part{httpapi.Controller(collectAll)}}})
 	assert.Empty(t, found(t, s, plan))
+	s.API, s.World = nil, func(ctx context.Context, c Conn) error { // as a kubelet that lets the Pods go
+		for ctx.Err() == nil {
+			if code, _, err := ask(ctx, c, http.MethodGet, leases+"/a", ""); err == nil && code == http.StatusNotFound {
+				ask(ctx, c, http.MethodDelete, endpoints+"/a", "")
+			}
+			sleep(ctx, 7*time.Second)
+		}
+		return nil
+	}
+	assert.Empty(t, found(t, s, plan))
 }
 
 // The controller changes an object that it leaves alone otherwise, and changes it back.

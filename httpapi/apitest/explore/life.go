@@ -308,7 +308,8 @@ func (l *life) seeLocked(c *change) {
 		l.orphans[string(it.UID())] = l.isOrphanLocked(it)
 	case verb == "delete":
 		delete(l.alive, string(it.UID()))
-		if l.orphans[string(it.UID())] && c.by == nil && l.made[k] > 0 {
+		// The World may carry out what the garbage collector asks for, as a kubelet does.
+		if l.orphans[string(it.UID())] && (c.by == nil || c.by.controller < 0) && l.made[k] > 0 {
 			l.made[k]-- // the garbage collector has undone it
 		} else {
 			l.gone[k]++
