@@ -68,6 +68,20 @@ func TestObjectsTooMany(t *testing.T) {
 	assert.Contains(t, f.String(), "! ")
 }
 
+// A client may choose the name of an object with a generateName, as for the Pods of a StatefulSet. Another name is another object.
+func TestNamesBesideAGenerateName(t *testing.T) {
+	s := Scenario{Steps: []Step{create("a")}, Controllers: once(func(ctx context.Context, c Conn) error {
+		for _, name := range []string{"a-0", "a-1"} {
+			code, _, err := ask(ctx, c, http.MethodPost, endpoints, `{"metadata":{"generateName":"a-","name":"`+name+`"}}`)
+			if err != nil || code == http.StatusCreated || code == http.StatusConflict {
+				return err
+			}
+		}
+		return nil
+	})}
+	assert.Equal(t, []string{`after step 1 "create a": endpoints default/a-0 is missing`}, found(t, s, Options{Plans: []string{"answer-500 create endpoints default/a-0 #1"}}))
+}
+
 // A value that is added again after a lost answer.
 func TestMembersThatDiffer(t *testing.T) {
 	s := Scenario{Steps: []Step{create("a")}, Controllers: once(func(ctx context.Context, c Conn) error {

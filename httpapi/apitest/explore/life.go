@@ -291,8 +291,8 @@ func (l *life) seeLocked(c *change) {
 	l.objects[k] = t
 	l.names.versions[strconv.FormatUint(c.Version, 10)] = true
 	l.names.uids[string(it.UID())] = k
-	if g := it.Metadata().GenerateName; g != "" && strings.HasPrefix(it.Name(), g) && len(it.Name()) > len(g) {
-		l.names.generated[it.Name()] = g + "*"
+	if prefix, ok := registry.Generated(it.Name(), it.Metadata().GenerateName); ok {
+		l.names.generated[it.Name()] = prefix + "*"
 	}
 	verb := map[watch.EventType]string{watch.Added: "create", watch.Deleted: "delete"}[c.Type()]
 	verb = cmp.Or(verb, "update")
