@@ -124,13 +124,16 @@ func collectAll(ctx context.Context, a *httpapi.API) {
 	}
 }
 
-// What is made for an owner that is gone does not count if another client deletes it, and counts if nobody does.
+// What is made for an owner that is gone, and what is made for that, does not count if another client deletes it, and counts if nobody does.
 func TestOrphansThatAreCollected(t *testing.T) {
 	remove := Step{"delete a", func(ctx context.Context, c Conn) error {
 		if _, _, err := ask(ctx, c, http.MethodDelete, leases+"/a", ""); err != nil {
 			return err
 		}
-		_, _, err := ask(ctx, c, http.MethodDelete, endpoints+"/a", "")
+		if _, _, err := ask(ctx, c, http.MethodDelete, endpoints+"/a", ""); err != nil {
+			return err
+		}
+		_, _, err := ask(ctx, c, http.MethodDelete, endpoints+"/b", "")
 		return err
 	}}
 	s := Scenario{Steps: []Step{create("a"), remove}, Controllers: []Controller{{Run: onEach(func(ctx context.Context, c Conn) error {
@@ -139,7 +142,12 @@ func TestOrphansThatAreCollected(t *testing.T) {
 		if err != nil || !found {
 			return err
 		}
-		_, _, err = ask(ctx, c, http.MethodPost, endpoints, `{"metadata":{"name":"a","ownerReferences":[{"apiVersion":"coordination.k8s.io/v1","kind":"Lease","name":"a","uid":"`+after[:36]+`"}]}}`)
+		code, made, err := ask(ctx, c, http.MethodPost, endpoints, `{"metadata":{"name":"a","ownerReferences":[{"apiVersion":"coordination.k8s.io/v1","kind":"Lease","name":"a","uid":"`+after[:36]+`"}]}}`)
+		if err != nil || code != http.StatusCreated {
+			return err
+		}
+		_, after, _ = strings.Cut(made, `"uid":"`)
+		_, _, err = ask(ctx, c, http.MethodPost, endpoints, `{"metadata":{"name":"b","ownerReferences":[{"apiVersion":"v1","kind":"Endpoints","name":"a","uid":"`+after[:36]+`"}]}}`)
 		return err
 	})}}}
 	plan := Options{Plans: []string{"stale-restart 2 before delete leases default/a #1"}}
@@ -150,6 +158,7 @@ func TestOrphansThatAreCollected(t *testing.T) {
 		for ctx.Err() == nil {
 			if code, _, err := ask(ctx, c, http.MethodGet, leases+"/a", ""); err == nil && code == http.StatusNotFound {
 				ask(ctx, c, http.MethodDelete, endpoints+"/a", "")
+				ask(ctx, c, http.MethodDelete, endpoints+"/b", "")
 			}
 			sleep(ctx, 7*time.Second)
 		}

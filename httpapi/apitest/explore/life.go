@@ -43,7 +43,7 @@ type life struct {
 	gone      map[key]int
 	texts     []string
 	alive     map[string]bool // uids of objects that exist
-	orphans   map[string]bool // uids of objects that were made for owners that were gone
+	orphans   map[string]bool // uids of objects that were made for owners that were gone, or for orphans
 	names     names
 	writes    int
 	written   map[key]bool // what controllers changed or deleted, but for the status
@@ -334,10 +334,11 @@ func (l *life) seeLocked(c *change) {
 	l.texts = append(l.texts, l.last)
 }
 
-// isOrphanLocked reports whether an object has owners, and none of them exists any more.
+// isOrphanLocked reports whether an object has owners, and none of them exists any more, or will for long: an orphan is deleted with what it owns.
 func (l *life) isOrphanLocked(it *registry.Item) bool {
 	owners := it.Metadata().OwnerReferences
-	return len(owners) > 0 && !slices.ContainsFunc(owners, func(o meta.OwnerReference) bool { return l.alive[string(o.UID)] })
+	stays := func(o meta.OwnerReference) bool { return l.alive[string(o.UID)] && !l.orphans[string(o.UID)] }
+	return len(owners) > 0 && !slices.ContainsFunc(owners, stays)
 }
 
 // onlyStatus reports whether two states of an object differ in the status only.
