@@ -18,7 +18,7 @@ import (
 // resource, namespace and name, such as "leases.coordination.k8s.io default/a". In the texts and names
 //
 //   - a uid is "<uid of RESOURCE NAMESPACE/NAME>", or "<uid of no object>". The uid of the object itself is left out;
-//   - a name from generateName is its prefix with a number, such as "web-<1>". Objects are numbered in the order of
+//   - a name that the server made from generateName is its prefix with a number, such as "web-<1>". Objects are numbered in the order of
 //     their texts;
 //   - a time is "<time>", a resourceVersion "<version>", and managedFields are left out.
 //
@@ -73,8 +73,9 @@ func (s *state) add(resource string, it *registry.Item) {
 	if m, ok := o.content["metadata"].(map[string]any); ok {
 		delete(m, "uid")
 		delete(m, "managedFields")
-		if generate, _ := m["generateName"].(string); generate != "" && strings.HasPrefix(o.name, generate) && o.name != generate {
-			o.prefix, o.number = generate, "<?>"
+		generate, _ := m["generateName"].(string)
+		if prefix, ok := registry.Generated(o.name, generate); ok {
+			o.prefix, o.number = prefix, "<?>"
 		}
 	}
 	s.uids[string(it.UID())] = o

@@ -76,6 +76,13 @@ func TestStateShowsReferencesToNothing(t *testing.T) {
 	})
 }
 
+// The Pods of a StatefulSet have a generateName too.
+func TestStateKeepsNamesThatClientsChoose(t *testing.T) {
+	d := newDoor(t)
+	require.Equal(t, 201, d.do(t, "POST", leases, `{"metadata":{"generateName":"g-","name":"g-0"}}`).code)
+	assert.Equal(t, []string{"leases.coordination.k8s.io default/g-0"}, slices.Collect(maps.Keys(d.State())))
+}
+
 func TestWaitQuietWaitsForAPause(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		api := apitest.New(t)

@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"math/rand/v2"
+	"strings"
 	"sync/atomic"
 
 	"github.com/kubecoord/kubecoord/store/meta"
@@ -73,4 +74,12 @@ func (r *Resource) generateName(prefix string) string {
 		}
 	}
 	return string(name)
+}
+
+// Generated returns the prefix of a name that a Resource has generated, and false for a name that a client has chosen, even if the object
+// has a generateName too, as the Pods of a StatefulSet have.
+func Generated(name, generateName string) (prefix string, ok bool) {
+	prefix = generateName[:min(len(generateName), longestPrefix)]
+	suffix, ok := strings.CutPrefix(name, prefix)
+	return prefix, ok && prefix != "" && len(suffix) == generatedSuffix && strings.Trim(suffix, suffixAlphabet) == ""
 }

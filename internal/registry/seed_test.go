@@ -52,6 +52,21 @@ func TestRandomValuesFollowFromTheSeed(t *testing.T) {
 	}
 }
 
+func TestGeneratedNamesAreKnown(t *testing.T) {
+	_, leases := seeded(t, 7)
+	long := strings.Repeat("x", 70) + "-"
+	for _, prefix := range []string{"w-", long} {
+		l := mustCreate(t, leases, newLease("ns/", generate(prefix)))
+		got, ok := registry.Generated(l.Name, l.GenerateName)
+		assert.True(t, ok, l.Name)
+		assert.Equal(t, l.Name[:len(l.Name)-5], got)
+	}
+	for name, prefix := range map[string]string{"w-0": "w-", "w-11111": "w-", "w-bbbbbb": "w-", "v-bbbbb": "w-", "bbbbb": ""} {
+		_, ok := registry.Generated(name, prefix)
+		assert.False(t, ok, name)
+	}
+}
+
 // takeName stores a Lease with a name in the namespace ns, and uses up no random value.
 func takeName(t testing.TB, st *registry.Store, name string) {
 	t.Helper()

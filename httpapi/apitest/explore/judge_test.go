@@ -68,6 +68,20 @@ func TestObjectsTooMany(t *testing.T) {
 	assert.Contains(t, f.String(), "! ")
 }
 
+// A client may choose the name of an object with a generateName, as for the Pods of a StatefulSet. Another name is another object.
+func TestNamesBesideAGenerateName(t *testing.T) {
+	s := Scenario{Steps: []Step{create("a")}, Controllers: once(func(ctx context.Context, c Conn) error {
+		for _, name := range []string{"a-0", "a-1"} {
+			code, _, err := ask(ctx, c, http.MethodPost, endpoints, `{"metadata":{"generateName":"a-","name":"`+name+`"}}`)
+			if err != nil || code == http.StatusCreated || code == http.StatusConflict {
+				return err
+			}
+		}
+		return nil
+	})}
+	assert.Equal(t, []string{`after step 1 "create a": endpoints default/a-0 is missing`}, found(t, s, Options{Plans: []string{"answer-500 create endpoints default/a-0 #1"}}))
+}
+
 // A value that is added again after a lost answer.
 func TestMembersThatDiffer(t *testing.T) {
 	s := Scenario{Steps: []Step{create("a")}, Controllers: once(func(ctx context.Context, c Conn) error {
@@ -110,13 +124,16 @@ func collectAll(ctx context.Context, a *httpapi.API) {
 	}
 }
 
-// What is made for an owner that is gone does not count if another client deletes it, and counts if nobody does.
+// What is made for an owner that is gone, and what is made for that, does not count if another client deletes it, and counts if nobody does.
 func TestOrphansThatAreCollected(t *testing.T) {
 	remove := Step{"delete a", func(ctx context.Context, c Conn) error {
 		if _, _, err := ask(ctx, c, http.MethodDelete, leases+"/a", ""); err != nil {
 			return err
 		}
-		_, _, err := ask(ctx, c, http.MethodDelete, endpoints+"/a", "")
+		if _, _, err := ask(ctx, c, http.MethodDelete, endpoints+"/a", ""); err != nil {
+			return err
+		}
+		_, _, err := ask(ctx, c, http.MethodDelete, endpoints+"/b", "")
 		return err
 	}}
 	s := Scenario{Steps: []Step{create("a"), remove}, Controllers: []Controller{{Run: onEach(func(ctx context.Context, c Conn) error {
@@ -125,12 +142,28 @@ func TestOrphansThatAreCollected(t *testing.T) {
 		if err != nil || !found {
 			return err
 		}
-		_, _, err = ask(ctx, c, http.MethodPost, endpoints, `{"metadata":{"name":"a","ownerReferences":[{"apiVersion":"coordination.k8s.io/v1","kind":"Lease","name":"a","uid":"`+after[:36]+`"}]}}`)
+		code, made, err := ask(ctx, c, http.MethodPost, endpoints, `{"metadata":{"name":"a","ownerReferences":[{"apiVersion":"coordination.k8s.io/v1","kind":"Lease","name":"a","uid":"`+after[:36]+`"}]}}`)
+		if err != nil || code != http.StatusCreated {
+			return err
+		}
+		_, after, _ = strings.Cut(made, `"uid":"`)
+		_, _, err = ask(ctx, c, http.MethodPost, endpoints, `{"metadata":{"name":"b","ownerReferences":[{"apiVersion":"v1","kind":"Endpoints","name":"a","uid":"`+after[:36]+`"}]}}`)
 		return err
 	})}}}
 	plan := Options{Plans: []string{"stale-restart 2 before delete leases default/a #1"}}
 	assert.Equal(t, []string{"after the restart: endpoints default/a exists, in the undisturbed run it does not"}, found(t, s, plan))
 	s.API = apitest.New(t, apitest.Options{API: httpapi.Options{Parts: []httpapi.Part{httpapi.Controller(collectAll)}}})
+	assert.Empty(t, found(t, s, plan))
+	s.API, s.World = nil, func(ctx context.Context, c Conn) error { // as a kubelet that lets the Pods go
+		for ctx.Err() == nil {
+			if code, _, err := ask(ctx, c, http.MethodGet, leases+"/a", ""); err == nil && code == http.StatusNotFound {
+				ask(ctx, c, http.MethodDelete, endpoints+"/a", "")
+				ask(ctx, c, http.MethodDelete, endpoints+"/b", "")
+			}
+			sleep(ctx, 7*time.Second)
+		}
+		return nil
+	}
 	assert.Empty(t, found(t, s, plan))
 }
 

@@ -43,7 +43,7 @@ type life struct {
 	gone      map[key]int
 	texts     []string
 	alive     map[string]bool // uids of objects that exist
-	orphans   map[string]bool // uids of objects that were made for owners that were gone
+	orphans   map[string]bool // uids of objects that were made for owners that were gone, or for orphans
 	names     names
 	writes    int
 	written   map[key]bool // what controllers changed or deleted, but for the status
@@ -291,8 +291,8 @@ func (l *life) seeLocked(c *change) {
 	l.objects[k] = t
 	l.names.versions[strconv.FormatUint(c.Version, 10)] = true
 	l.names.uids[string(it.UID())] = k
-	if g := it.Metadata().GenerateName; g != "" && strings.HasPrefix(it.Name(), g) && len(it.Name()) > len(g) {
-		l.names.generated[it.Name()] = g + "*"
+	if prefix, ok := registry.Generated(it.Name(), it.Metadata().GenerateName); ok {
+		l.names.generated[it.Name()] = prefix + "*"
 	}
 	verb := map[watch.EventType]string{watch.Added: "create", watch.Deleted: "delete"}[c.Type()]
 	verb = cmp.Or(verb, "update")
@@ -308,7 +308,8 @@ func (l *life) seeLocked(c *change) {
 		l.orphans[string(it.UID())] = l.isOrphanLocked(it)
 	case verb == "delete":
 		delete(l.alive, string(it.UID()))
-		if l.orphans[string(it.UID())] && c.by == nil && l.made[k] > 0 {
+		// The World may carry out what the garbage collector asks for, as a kubelet does.
+		if l.orphans[string(it.UID())] && (c.by == nil || c.by.controller < 0) && l.made[k] > 0 {
 			l.made[k]-- // the garbage collector has undone it
 		} else {
 			l.gone[k]++
@@ -333,10 +334,11 @@ func (l *life) seeLocked(c *change) {
 	l.texts = append(l.texts, l.last)
 }
 
-// isOrphanLocked reports whether an object has owners, and none of them exists any more.
+// isOrphanLocked reports whether an object has owners, and none of them exists any more, or will for long: an orphan is deleted with what it owns.
 func (l *life) isOrphanLocked(it *registry.Item) bool {
 	owners := it.Metadata().OwnerReferences
-	return len(owners) > 0 && !slices.ContainsFunc(owners, func(o meta.OwnerReference) bool { return l.alive[string(o.UID)] })
+	stays := func(o meta.OwnerReference) bool { return l.alive[string(o.UID)] && !l.orphans[string(o.UID)] }
+	return len(owners) > 0 && !slices.ContainsFunc(owners, stays)
 }
 
 // onlyStatus reports whether two states of an object differ in the status only.
