@@ -286,6 +286,7 @@ func loadConfig() (*rest.Config, error) {
 // sleepless removes the handler of errors that sleeps.
 var sleepless = sync.OnceFunc(func() {
 	utilruntime.ErrorHandlers = slices.DeleteFunc(slices.Clone(utilruntime.ErrorHandlers), func(h utilruntime.ErrorHandler) bool {
-		return strings.Contains(functionName(h), "rudimentaryErrorBackoff")
+		name := functionName(h) // in older versions it is a method of the type
+		return strings.Contains(name, "backoffError") || strings.Contains(name, "rudimentaryErrorBackoff")
 	})
 })
