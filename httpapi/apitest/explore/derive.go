@@ -55,9 +55,7 @@ func (x *explorer) derive() []plan {
 	ref := x.references[0]
 	byAction := map[string][]plan{}
 	add := func(controller int, p plan) {
-		if len(x.s.Controllers) > 1 {
-			p.controller = x.s.Controllers[controller].name()
-		}
+		p = x.with(controller, p)
 		byAction[p.action] = append(byAction[p.action], p)
 	}
 	read := make([]map[string]bool, len(x.s.Controllers)) // resources, by controller
@@ -82,15 +80,13 @@ func (x *explorer) derive() []plan {
 			}
 		}
 		switch r.target.verb {
-		case "create":
+		case "create", "deletecollection":
 			on(crashAfter, lostAnswer, crashBefore, crashTwice, answer500, answer504, answer504After, answer429)
 		case "update", "patch", "apply", "delete":
 			on(crashAfter, lostAnswer, crashBefore, crashTwice, answer500, answer504, answer504After, answer429, interfere)
 			if r.target.verb == "update" {
 				on(answer409)
 			}
-		case "deletecollection":
-			on(crashAfter, lostAnswer, crashBefore, crashTwice, answer500, answer504, answer504After, answer429)
 		case "get", "list":
 			byAction[readError] = append(byAction[readError], x.with(r.controller, plan{action: answer500, at: r.target}))
 			read[r.controller][r.target.resource] = true
@@ -130,7 +126,7 @@ func (x *explorer) derive() []plan {
 // always reports whether all undisturbed runs have a request.
 func (x *explorer) always(r request) bool {
 	for _, l := range x.references[1:] {
-		if l.occur[x.s.Controllers[r.controller].name()+" "+target{r.target.verb, r.target.resource, r.target.object, 0}.String()] < r.target.nth {
+		if l.occur[occurrence(x.s.Controllers[r.controller].name(), r.target)] < r.target.nth {
 			return false
 		}
 	}
@@ -140,6 +136,7 @@ func (x *explorer) always(r request) bool {
 // readError is the turn of reads that fail.
 const readError = "read"
 
+// with adds the controller of a plan, if there are several.
 func (x *explorer) with(controller int, p plan) plan {
 	if len(x.s.Controllers) > 1 {
 		p.controller = x.s.Controllers[controller].name()

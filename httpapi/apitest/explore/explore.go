@@ -268,7 +268,7 @@ func (x *explorer) place(r *rest) string {
 
 // explore runs the plans until the budget is spent.
 func (x *explorer) explore(plans []plan) *Report {
-	r := &Report{Undisturbed: undisturbed, Requests: len(x.references[0].requests), Masked: slices.Sorted(maps.Keys(x.auto)), x: x}
+	r := &Report{Undisturbed: undisturbed, Requests: len(x.references[0].requests), Masked: slices.Sorted(maps.Keys(x.auto))}
 	budget := cmp.Or(*flags.budget, x.o.Budget)
 	if budget == 0 {
 		budget = time.Minute
@@ -279,13 +279,16 @@ func (x *explorer) explore(plans []plan) *Report {
 	c := &collector{x: x, report: r, byText: map[string]*Finding{}, plans: plans, deadline: x.start.Add(budget)}
 	c.judgeReferences()
 	var workers sync.WaitGroup
-	for range cmp.Or(x.o.Parallel, runtime.GOMAXPROCS(0)) {
+	for range x.parallel() {
 		workers.Go(c.work)
 	}
 	workers.Wait()
 	c.finish()
 	return r
 }
+
+// parallel returns how many runs go on at the same time.
+func (x *explorer) parallel() int { return cmp.Or(x.o.Parallel, runtime.GOMAXPROCS(0)) }
 
 // collector hands out plans and collects what they find.
 type collector struct {
@@ -365,7 +368,7 @@ const again = 3
 // repeatAll runs the simplest plan of each finding again, for its rate and its timeline.
 func (c *collector) repeatAll() {
 	var workers sync.WaitGroup
-	limit := make(chan struct{}, cmp.Or(c.x.o.Parallel, runtime.GOMAXPROCS(0)))
+	limit := make(chan struct{}, c.x.parallel())
 	for id, f := range c.byText {
 		workers.Go(func() {
 			limit <- struct{}{}
@@ -449,7 +452,7 @@ func (c *collector) judgeReferences() {
 	last := l.rests[len(l.rests)-1]
 	if texts := c.x.unmasked(last.changes); len(texts) > 0 {
 		c.report.Findings = append(c.report.Findings, &Finding{
-			Text: "a restart at the end writes: " + texts[0], Where: "after a restart at the end", Details: texts[1:], Plans: []string{"none"},
+			Text: atTheEnd + " writes: " + texts[0], Where: "after " + atTheEnd, Details: texts[1:], Plans: []string{"none"},
 			Again: 1, Of: 1, lines: beside(l.timeline(), l.timeline()),
 		})
 	}

@@ -101,15 +101,23 @@ func (x *explorer) judgeCounts(l *life, r, same *rest, where string) (out []verd
 		what      string
 		want, got map[key]int
 	}{{"created", made, l.names.counts(r.made)}, {"deleted", gone, l.names.counts(r.gone)}} {
-		all := maps.Clone(c.got)
-		maps.Copy(all, c.want)
-		for _, k := range slices.SortedFunc(maps.Keys(all), compareKeys) {
-			if c.want[k] != c.got[k] && !x.masked(k, "") {
-				out = append(out, verdict{"count", k, c.what, where, fmt.Sprintf("%s: %s was %s %s, in the undisturbed run %s", where, k, c.what, times(c.got[k]), times(c.want[k]))})
-			}
+		for _, k := range x.unequal(c.want, c.got) {
+			out = append(out, verdict{"count", k, c.what, where, fmt.Sprintf("%s: %s was %s %s, in the undisturbed run %s", where, k, c.what, times(c.got[k]), times(c.want[k]))})
 		}
 	}
 	return out
+}
+
+// unequal returns the keys of numbers that are not equal, in order, without those that are masked.
+func (x *explorer) unequal(want, got map[key]int) (keys []key) {
+	all := maps.Clone(got)
+	maps.Copy(all, want)
+	for _, k := range slices.SortedFunc(maps.Keys(all), compareKeys) {
+		if want[k] != got[k] && !x.masked(k, "") {
+			keys = append(keys, k)
+		}
+	}
+	return keys
 }
 
 // countsDiffer returns a difference between the counts of two undisturbed runs.
@@ -119,12 +127,8 @@ func (x *explorer) countsDiffer(a *life, ra *rest, b *life, rb *rest) string {
 		ra, rb map[key]int
 	}{{"created", ra.made, rb.made}, {"deleted", ra.gone, rb.gone}} {
 		want, got := a.names.counts(c.ra), b.names.counts(c.rb)
-		all := maps.Clone(got)
-		maps.Copy(all, want)
-		for _, k := range slices.SortedFunc(maps.Keys(all), compareKeys) {
-			if want[k] != got[k] && !x.masked(k, "") {
-				return fmt.Sprintf("%s was %s %s, and %s in another run", k, c.what, times(want[k]), times(got[k]))
-			}
+		for _, k := range x.unequal(want, got) {
+			return fmt.Sprintf("%s was %s %s, and %s in another run", k, c.what, times(want[k]), times(got[k]))
 		}
 	}
 	return ""

@@ -105,7 +105,7 @@ func (x *explorer) live(plan *plan, nth int, keep bool) *life {
 		objects: map[key]tracked{}, made: map[key]int{}, gone: map[key]int{}, written: map[key]bool{}, own: map[key]bool{}, processes: map[string]*process{},
 		occur: map[string]int{}, ends: map[string]int{}, open: map[requestID][]*entry{},
 		alive: maps.Clone(x.liveUIDs), orphans: map[string]bool{},
-		names: names{uids: maps.Clone(x.uids), live: maps.Clone(x.liveUIDs), generated: map[string]string{}, versions: map[string]bool{}},
+		names: names{uids: maps.Clone(x.uids), live: x.liveUIDs, generated: map[string]string{}, versions: map[string]bool{}},
 	}
 	func() {
 		defer func() {
@@ -166,7 +166,7 @@ func (l *life) steps(ctx context.Context) {
 		l.mu.Lock()
 		l.step = n
 		l.mu.Unlock()
-		release := l.hide(n)
+		release := l.hide(ctx, n)
 		if n > 0 {
 			step := l.x.s.Steps[n-1]
 			l.note("user", "step "+strconv.Itoa(n)+": "+step.Name, false)
@@ -191,7 +191,7 @@ func (l *life) steps(ctx context.Context) {
 	}
 	l.stopAll(ctx, "", false)
 	l.note("", "all controllers are started again", false)
-	l.rest(ctx, len(l.x.s.Steps), "a restart at the end")
+	l.rest(ctx, len(l.x.s.Steps), atTheEnd)
 }
 
 // end closes the API.
@@ -211,17 +211,14 @@ const maxQuiets = 40
 // rest waits until nothing changes, and keeps the state. It reports whether the run goes on.
 func (l *life) rest(ctx context.Context, step int, extra string) bool {
 	for n := 0; ; n++ {
-		synctest.Wait() // what follows at once belongs to what was before
-		before := l.counted()
-		sleep(ctx, l.x.quiet)
-		after := l.counted()
+		still := l.isStill(ctx, l.x.quiet)
 		l.mu.Lock()
 		runaway, fault, last := l.runaway, l.fault, l.last
 		l.mu.Unlock()
 		switch {
 		case runaway || fault != "":
 			return false
-		case before == after:
+		case still:
 			l.collectLog()
 			l.check(ctx, step, extra)
 			return true
@@ -230,6 +227,14 @@ func (l *life) rest(ctx context.Context, step int, extra string) bool {
 			return false
 		}
 	}
+}
+
+// isStill waits, and reports whether nothing that counts has changed meanwhile.
+func (l *life) isStill(ctx context.Context, d time.Duration) bool {
+	synctest.Wait() // what follows at once belongs to what was before
+	before := l.counted()
+	sleep(ctx, d)
+	return l.counted() == before
 }
 
 // check keeps the state at a rest and calls Scenario.Check.
@@ -301,6 +306,7 @@ func (l *life) seeLocked(c *change) {
 	if isEvent(k.resource) || c.by == nil && verb == "update" && k.resource == "leases" {
 		return // an Event, or the server renews a Lease of its own
 	}
+	statusOnly := false
 	switch {
 	case verb == "create":
 		l.made[k]++
@@ -314,14 +320,18 @@ func (l *life) seeLocked(c *change) {
 		} else {
 			l.gone[k]++
 		}
-	case reflect.DeepEqual(l.names.tree(c.Old), l.names.tree(c.New)):
-		return
+	default:
+		before, after := l.names.tree(c.Old), l.names.tree(c.New)
+		if reflect.DeepEqual(before, after) {
+			return
+		}
+		statusOnly = onlyStatus(before, after)
 	}
 	if c.by != nil && c.by.controller >= 0 {
 		switch {
 		case verb == "create":
 			l.own[k] = true
-		case verb == "delete" || !onlyStatus(l.names.tree(c.Old), l.names.tree(c.New)):
+		case !statusOnly:
 			l.written[k] = true
 		}
 	}
@@ -350,10 +360,15 @@ func onlyStatus(a, b map[string]any) bool {
 
 // countLocked counts a request or a change, and returns its number.
 func (l *life) countLocked(who string, t target) int {
-	t.nth = 0
-	id := who + " " + t.String()
+	id := occurrence(who, t)
 	l.occur[id]++
 	return l.occur[id]
+}
+
+// occurrence names all equal requests of a controller, or all equal changes.
+func occurrence(who string, t target) string {
+	t.nth = 0
+	return who + " " + t.String()
 }
 
 func isEvent(resource string) bool {

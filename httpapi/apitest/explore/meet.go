@@ -8,8 +8,6 @@ import (
 	"path"
 	"slices"
 	"strconv"
-	"strings"
-	"testing/synctest"
 	"time"
 
 	"github.com/kubecoord/kubecoord/httpapi/apitest"
@@ -89,7 +87,7 @@ func (l *life) perturb(p *process, r apitest.Request, t target) apitest.Effect {
 		}
 	case expireWatch:
 		if r.Verb == "watch" && t.resource == plan.resource && l.take(expiredLists) {
-			return apitest.FailWatch(1, meta.Status{Code: http.StatusGone, Reason: "Expired"})
+			return apitest.FailWatch(1, meta.Status{Code: http.StatusGone})
 		}
 	case random:
 		l.mu.Lock()
@@ -181,13 +179,8 @@ func (l *life) interfere(r apitest.Request) {
 	if r.Subresource != "" {
 		at = path.Dir(at)
 	}
-	other := l.newProcess(-1, "other")
-	req, err := http.NewRequest(http.MethodPatch, l.api.Host()+at, strings.NewReader(`{"metadata":{"annotations":{"`+touched+`":"yes"}}}`))
-	if err != nil {
-		return
-	}
-	req.Header.Set("Content-Type", "application/merge-patch+json")
-	resp, err := other.RoundTrip(req)
+	other := l.newProcess(-1, "other").conn()
+	resp, err := send(context.Background(), other, http.MethodPatch, at, `{"metadata":{"annotations":{"`+touched+`":"yes"}}}`)
 	if err != nil {
 		return
 	}
@@ -239,7 +232,7 @@ func objectName(namespace, name string) string {
 }
 
 // hide begins to hide the events of a step, and returns how to end it.
-func (l *life) hide(step int) (release func()) {
+func (l *life) hide(ctx context.Context, step int) (release func()) {
 	p := l.plan
 	if p == nil || p.action != collapse || p.step != step {
 		return func() {}
@@ -258,10 +251,7 @@ func (l *life) hide(step int) (release func()) {
 	f := l.api.Fault(apitest.Choose(hidden))
 	return func() {
 		for range maxQuiets {
-			synctest.Wait()
-			before := l.counted()
-			time.Sleep(hiddenAfter)
-			if l.counted() == before {
+			if l.isStill(ctx, hiddenAfter) {
 				break
 			}
 		}

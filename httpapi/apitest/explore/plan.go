@@ -115,11 +115,12 @@ func parsePlan(text string) (plan, error) {
 
 func parseWords(words []string) (p plan, err error) {
 	onRequest, onRest, onResource := actions()
+	all := strings.Join(slices.Concat(onRequest, onRest, onResource, []string{random}), ", ")
 	if n := len(words); n > 2 && words[n-2] == "by" {
 		p.controller, words = words[n-1], words[:n-2]
 	}
 	if len(words) == 0 {
-		return p, fmt.Errorf("got no action, want one of %s", strings.Join(slices.Concat(onRequest, onRest, onResource, []string{random}), ", "))
+		return p, fmt.Errorf("got no action, want one of %s", all)
 	}
 	p.action = words[0]
 	rest := words[1:]
@@ -160,7 +161,7 @@ func parseWords(words []string) (p plan, err error) {
 		}
 		return p, fmt.Errorf("got %q, want a seed from 1 on", strings.Join(rest, " "))
 	}
-	return p, fmt.Errorf("got the action %q, want one of %s", p.action, strings.Join(slices.Concat(onRequest, onRest, onResource, []string{random}), ", "))
+	return p, fmt.Errorf("got the action %q, want one of %s", p.action, all)
 }
 
 // hides reports whether the plan hides events of a step from the controller, so that counts of the step say nothing.

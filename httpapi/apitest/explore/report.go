@@ -20,8 +20,6 @@ type Report struct {
 	Masked []string
 	// Elapsed is the real time.
 	Elapsed time.Duration
-
-	x *explorer
 }
 
 // Summary returns the numbers in one line.

@@ -99,9 +99,6 @@ func (l line) String() string {
 	return fmt.Sprintf("%s %10s  %-14s %s", mark, e.at.Round(time.Millisecond), e.who, e.text)
 }
 
-// same is the part of an entry that is equal in runs with the same behaviour.
-func (e *entry) same() string { return e.text }
-
 // beside aligns two timelines by their longest common subsequence. Watches that only one of them has are left out, but for the
 // perturbation: each ends and starts again after a time of its own.
 func beside(got, want []*entry) (out []line) {
@@ -117,7 +114,7 @@ func beside(got, want []*entry) (out []line) {
 	}
 	for i := len(got) - 1; i >= 0; i-- {
 		for j := len(want) - 1; j >= 0; j-- {
-			if got[i].same() == want[j].same() {
+			if got[i].text == want[j].text {
 				lengths[i][j] = lengths[i+1][j+1] + 1
 			} else {
 				lengths[i][j] = max(lengths[i+1][j], lengths[i][j+1])
@@ -127,7 +124,7 @@ func beside(got, want []*entry) (out []line) {
 	i, j := 0, 0
 	for i < len(got) || j < len(want) {
 		switch {
-		case i < len(got) && j < len(want) && got[i].same() == want[j].same():
+		case i < len(got) && j < len(want) && got[i].text == want[j].text:
 			out = append(out, line{got[i], want[j]})
 			i, j = i+1, j+1
 		case j == len(want) || i < len(got) && lengths[i+1][j] >= lengths[i][j+1]:
