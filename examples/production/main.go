@@ -34,7 +34,7 @@ func run(ctx context.Context, out io.Writer, address, kubeconfig string) error {
 	st := store.New(store.Options{Quota: 64 << 20})
 	defer st.Close() // last: the requests in flight need it
 
-	// Without a certificate in TLS the server makes one, and the kubeconfig has it.
+	// TLS has no certificate, so the server makes one, which the kubeconfig then contains.
 	server, err := serve.Listen(serve.Options{Address: address, TLS: &tls.Config{}, ConnectionsPerClient: 1000})
 	if err != nil {
 		return err

@@ -138,8 +138,8 @@ func afterwards(text string, err error, act func(x *exchange)) Effect {
 	})
 }
 
-// AnswerAfter carries the request out, and then answers as Answer does: AnswerAfter(504) is a write that was
-// committed although its client is told of a timeout. It does not act on watches.
+// AnswerAfter carries the request out, and then answers as Answer does: after
+// AnswerAfter(504) a write is committed, and its client sees a timeout. It does not act on watches.
 func AnswerAfter(code int) Effect {
 	s := meta.Status{Code: int32(code)}
 	return afterwards(fmt.Sprint("answer ", code, " after"), checkStatus("AnswerAfter", s, 200), func(x *exchange) { x.answer(s) })

@@ -90,8 +90,8 @@ func TestHostileNamesDoNothingInTheBrowser(t *testing.T) {
 	b.clean(url)
 }
 
-// fill sets the fields of the form whose field do has a value, and sends it. It returns when the next page has begun: the promise then
-// ends with the page that it is of.
+// fill sets the fields of the form whose field do has a value, and sends it. It returns when the next page has begun: the promise ends
+// with the old page.
 func (b *browser) fill(do string, fields map[string]string) {
 	b.t.Helper()
 	data, err := json.Marshal(fields)

@@ -108,8 +108,8 @@ func (r *Recorder) notifyLocked() {
 	r.changed = make(chan struct{})
 }
 
-// Await returns when Run has recorded all that is in the store now, or when ctx ends. Who moves a clock by hand calls it first, so that
-// what has happened is recorded at its time.
+// Await returns when Run has recorded all that is in the store now, or when ctx ends. Call it before a clock is moved by
+// hand: then each change is recorded at its own time.
 func (r *Recorder) Await(ctx context.Context) {
 	for i, kind := range []kind.Kind{lease.Kind(), candidate.Kind()} {
 		changes, _ := r.st.History(kind)
@@ -144,7 +144,7 @@ func (r *Recorder) gotLocked(i int, resourceVersion string) {
 	r.wakeLocked()
 }
 
-// wakeLocked wakes those who wait in has.
+// wakeLocked wakes the goroutines that wait in has.
 func (r *Recorder) wakeLocked() {
 	close(r.next)
 	r.next = make(chan struct{})

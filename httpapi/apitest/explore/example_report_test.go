@@ -11,7 +11,6 @@ import (
 	"github.com/kubecoord/kubecoord/endpoints"
 	"github.com/kubecoord/kubecoord/httpapi/apitest"
 	"github.com/kubecoord/kubecoord/httpapi/apitest/explore"
-	"github.com/kubecoord/kubecoord/lease"
 	"github.com/kubecoord/kubecoord/store"
 	"github.com/kubecoord/kubecoord/store/meta"
 	"github.com/kubecoord/kubecoord/watch"
@@ -44,22 +43,7 @@ func TestForgetfulControllerLeavesAChild(t *testing.T) {
 	report, err := explore.Explore(t, explore.Scenario{
 		API:         apitest.New(t),
 		Controllers: []explore.Controller{{Run: forgetful}},
-		Steps: []explore.Step{
-			{Name: "create a", Do: func(ctx context.Context, c explore.Conn) error {
-				leases, _, err := collections(c)
-				if err == nil {
-					_, err = leases.Create(ctx, &lease.Lease{ObjectMeta: meta.ObjectMeta{Namespace: "default", Name: "a"}}, store.CreateOptions{})
-				}
-				return err
-			}},
-			{Name: "delete a", Do: func(ctx context.Context, c explore.Conn) error {
-				leases, _, err := collections(c)
-				if err == nil {
-					_, err = leases.Delete(ctx, "default", "a", store.DeleteOptions{})
-				}
-				return err
-			}},
-		},
+		Steps:       comeAndGo(),
 	}, explore.Options{Plans: []string{"crash-before delete endpoints default/a #1"}})
 	require.NoError(t, err)
 	finding := only(t, report)

@@ -23,23 +23,28 @@ func TestMirror(t *testing.T) {
 	explore.Run(t, explore.Scenario{
 		API:         apitest.New(t),
 		Controllers: []explore.Controller{{Name: "mirror", Run: mirror}},
-		Steps: []explore.Step{
-			{Name: "create a", Do: func(ctx context.Context, c explore.Conn) error {
-				leases, _, err := collections(c)
-				if err == nil {
-					_, err = leases.Create(ctx, &lease.Lease{ObjectMeta: meta.ObjectMeta{Namespace: "default", Name: "a"}}, store.CreateOptions{})
-				}
-				return err
-			}},
-			{Name: "delete a", Do: func(ctx context.Context, c explore.Conn) error {
-				leases, _, err := collections(c)
-				if err == nil {
-					_, err = leases.Delete(ctx, "default", "a", store.DeleteOptions{})
-				}
-				return err
-			}},
-		},
+		Steps:       comeAndGo(),
 	}, explore.Options{Budget: 10 * time.Second})
+}
+
+// comeAndGo are steps that create a Lease and delete it.
+func comeAndGo() []explore.Step {
+	return []explore.Step{
+		{Name: "create a", Do: func(ctx context.Context, c explore.Conn) error {
+			leases, _, err := collections(c)
+			if err == nil {
+				_, err = leases.Create(ctx, &lease.Lease{ObjectMeta: meta.ObjectMeta{Namespace: "default", Name: "a"}}, store.CreateOptions{})
+			}
+			return err
+		}},
+		{Name: "delete a", Do: func(ctx context.Context, c explore.Conn) error {
+			leases, _, err := collections(c)
+			if err == nil {
+				_, err = leases.Delete(ctx, "default", "a", store.DeleteOptions{})
+			}
+			return err
+		}},
+	}
 }
 
 // collections returns clients for both kinds.
