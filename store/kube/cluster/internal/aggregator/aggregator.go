@@ -9,14 +9,14 @@ import (
 	"strings"
 	"sync"
 
+	corev1 "k8s.io/api/core/v1"
+	discoveryv1 "k8s.io/api/discovery/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apiserver/pkg/util/webhook"
 	apiregistrationv1 "k8s.io/kube-aggregator/pkg/apis/apiregistration/v1"
 
 	"github.com/kubecoord/kubecoord/httpapi"
-	"github.com/kubecoord/kubecoord/store"
-	"github.com/kubecoord/kubecoord/store/kind"
 	"github.com/kubecoord/kubecoord/store/kube/cluster/internal/controller"
 	"github.com/kubecoord/kubecoord/store/kube/cluster/internal/typed"
 	"github.com/kubecoord/kubecoord/store/meta"
@@ -41,6 +41,8 @@ type aggregator struct {
 	api         *httpapi.API
 	services    *typed.Collection[*apiregistrationv1.APIService]
 	definitions *typed.Collection[*apiextensionsv1.CustomResourceDefinition]
+	behind      *typed.Objects[corev1.Service] // that APIServices name
+	slices      *typed.Objects[discoveryv1.EndpointSlice]
 	queue       *controller.Queue[string] // of names of APIServices
 
 	mu         sync.Mutex // guards discovered
@@ -53,8 +55,10 @@ func Extend(a *httpapi.API, opts *httpapi.Options, o Options) {
 		return
 	}
 	g := &aggregator{
-		Options: o, api: a, services: collection[apiregistrationv1.APIService](a, apiServices()),
-		definitions: collection[apiextensionsv1.CustomResourceDefinition](a, definitions()),
+		Options: o, api: a, services: typed.Values[apiregistrationv1.APIService](a, apiServices()),
+		definitions: typed.Values[apiextensionsv1.CustomResourceDefinition](a, definitions()),
+		behind:      typed.In[corev1.Service](a, meta.GroupResource{Resource: "services"}),
+		slices:      typed.In[discoveryv1.EndpointSlice](a, meta.GroupResource{Group: discoveryv1.GroupName, Resource: "endpointslices"}),
 		queue:       controller.NewQueue[string](a.Store().Clock(), interval), discovered: discoveries{},
 	}
 	outer := opts.Middleware
@@ -74,16 +78,6 @@ func apiServices() meta.GroupResource {
 
 func definitions() meta.GroupResource {
 	return meta.GroupResource{Group: apiextensionsv1.GroupName, Resource: "customresourcedefinitions"}
-}
-
-// collection returns the objects of a resource, as they are stored.
-func collection[T any](a *httpapi.API, resource meta.GroupResource) *typed.Collection[*T] {
-	return &typed.Collection[*T]{Find: func() (*store.Objects, func(meta.Object) (*T, bool)) {
-		return typed.ObjectsOf(a, resource), func(o meta.Object) (*T, bool) {
-			v := kind.ValueOf[T](o)
-			return v, v != nil
-		}
-	}}
 }
 
 // service returns an APIService by its name, or nil.

@@ -17,10 +17,8 @@ import (
 	"k8s.io/kube-aggregator/pkg/apis/apiregistration/v1/helper"
 
 	"github.com/kubecoord/kubecoord/store"
-	"github.com/kubecoord/kubecoord/store/kind"
 	"github.com/kubecoord/kubecoord/store/kube"
 	"github.com/kubecoord/kubecoord/store/kube/cluster/internal/typed"
-	"github.com/kubecoord/kubecoord/store/meta"
 )
 
 // This file says whether the service of an APIService is available (upstream: kube-aggregator,
@@ -68,7 +66,7 @@ func (g *aggregator) check(ctx context.Context, s *apiregistrationv1.APIService)
 	unavailable := func(reason, format string, args ...any) apiregistrationv1.APIServiceCondition {
 		return apiregistrationv1.APIServiceCondition{Status: apiregistrationv1.ConditionFalse, Reason: reason, Message: fmt.Sprintf(format, args...)}
 	}
-	service := object[corev1.Service](g, meta.GroupResource{Resource: "services"}, namespace, name)
+	service := g.behind.Get(namespace, name)
 	if service == nil {
 		return unavailable("ServiceNotFound", "service/%s in %q is not present", name, namespace), nil
 	}
@@ -78,7 +76,7 @@ func (g *aggregator) check(ctx context.Context, s *apiregistrationv1.APIService)
 			return unavailable("ServicePortError", "service/%s in %q is not listening on port %d", name, namespace, port(s)), nil
 		}
 		portName := service.Spec.Ports[i].Name
-		switch all := g.slices(namespace, name); {
+		switch all := g.slicesOf(namespace, name); {
 		case len(all) == 0:
 			return unavailable("EndpointsNotFound", "cannot find endpointslices for service/%s in %q", name, namespace), nil
 		case !slices.ContainsFunc(all, func(e *discoveryv1.EndpointSlice) bool { return isReady(e, portName) }):
@@ -91,26 +89,10 @@ func (g *aggregator) check(ctx context.Context, s *apiregistrationv1.APIService)
 	return apiregistrationv1.APIServiceCondition{Status: apiregistrationv1.ConditionTrue, Reason: "Passed", Message: "all checks passed"}, nil
 }
 
-// object returns an object in the store of an aggregator, or nil. It must not be changed.
-func object[T any](g *aggregator, resource meta.GroupResource, namespace, name string) *T {
-	objects := typed.ObjectsOf(g.api, resource)
-	if objects == nil {
-		return nil
-	}
-	if o := objects.Get(namespace, name); o != nil {
-		return kind.ValueOf[T](o)
-	}
-	return nil
-}
-
-// slices returns the EndpointSlices of a service.
-func (g *aggregator) slices(namespace, service string) (all []*discoveryv1.EndpointSlice) {
-	objects := typed.ObjectsOf(g.api, meta.GroupResource{Group: discoveryv1.GroupName, Resource: "endpointslices"})
-	if objects == nil {
-		return nil
-	}
-	for o := range objects.All(namespace) {
-		if e := kind.ValueOf[discoveryv1.EndpointSlice](o); e != nil && e.Labels[discoveryv1.LabelServiceName] == service {
+// slicesOf returns the EndpointSlices of a service.
+func (g *aggregator) slicesOf(namespace, service string) (all []*discoveryv1.EndpointSlice) {
+	for e := range g.slices.All(namespace) {
+		if e.Labels[discoveryv1.LabelServiceName] == service {
 			all = append(all, e)
 		}
 	}

@@ -29,16 +29,16 @@ import (
 // serves. ordinary reports whether all of them are in the second group.
 func (g *aggregator) registrations() (all []*apiregistrationv1.APIService, ordinary bool) {
 	stored := g.services.Read(nil)
-	served, ordinary := map[string]bool{}, true
+	served, ordinary := map[string]int{}, true // indices in all, by name
 	for _, k := range g.api.Kinds() {
 		for _, of := range k.Groups() {
 			info := of.Info()
 			for _, v := range info.Versions {
 				name := v.Name + "." + info.Group
-				if info.Group == "" || v.Unserved || served[name] {
+				if _, known := served[name]; known || info.Group == "" || v.Unserved {
 					continue
 				}
-				served[name] = true
+				served[name] = len(all)
 				s := &apiregistrationv1.APIService{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: initial.Registration(info.Group, v.Name, info.Native)}
 				all = append(all, s)
 			}
@@ -48,11 +48,8 @@ func (g *aggregator) registrations() (all []*apiregistrationv1.APIService, ordin
 		if s.Spec.Group == "" {
 			continue
 		}
-		i := -1
-		if served[s.Name] {
-			i = slices.IndexFunc(all, func(have *apiregistrationv1.APIService) bool { return have.Name == s.Name })
-		}
-		if i < 0 {
+		i, known := served[s.Name]
+		if !known {
 			all, ordinary = append(all, s), false
 			continue
 		}

@@ -29,11 +29,11 @@ func (r *reader) copyTopology(_ context.Context, a *writes.Attributes) error {
 	switch a.Subresource {
 	case "":
 		if pod := kind.ValueOf[corev1.Pod](a.Object); pod != nil && pod.Spec.NodeName != "" {
-			node = r.nodes.get("", pod.Spec.NodeName)
+			node = r.nodes.Get("", pod.Spec.NodeName)
 		}
 	case "binding":
 		if b := kind.ValueOf[corev1.Binding](a.Object); b != nil && b.Target.Kind == "Node" {
-			node = r.nodes.get("", b.Target.Name)
+			node = r.nodes.Get("", b.Target.Name)
 		}
 	}
 	if node == nil {
@@ -66,7 +66,7 @@ func (r *reader) checkNodeFeatures(_ context.Context, a *writes.Attributes) erro
 	case needs.IsEmpty():
 		return nil
 	}
-	node := r.nodes.get("", pod.Spec.NodeName)
+	node := r.nodes.Get("", pod.Spec.NodeName)
 	if node == nil {
 		return refuse(a, fmt.Errorf("node %q not found", pod.Spec.NodeName))
 	}
@@ -86,7 +86,7 @@ func (r *reader) checkResize(_ context.Context, a *writes.Attributes) error {
 	if a.Subresource != "resize" || pod == nil || old == nil || pod.Spec.NodeName == "" || pod.Generation == old.Generation {
 		return nil
 	}
-	node := r.nodes.get("", pod.Spec.NodeName)
+	node := r.nodes.Get("", pod.Spec.NodeName)
 	if node == nil {
 		return refuse(a, fmt.Errorf("node %q not found", pod.Spec.NodeName))
 	}

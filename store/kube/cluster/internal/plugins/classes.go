@@ -17,7 +17,7 @@ func (r *reader) defaultStorageClass(_ *writes.Attributes, claim *corev1.Persist
 	if _, named := claim.Annotations[corev1.BetaStorageClassAnnotation]; named || claim.Spec.StorageClassName != nil {
 		return nil
 	}
-	class := newest(r.storageClasses.all(""), func(c *storagev1.StorageClass) (*metav1.ObjectMeta, bool) {
+	class := newest(r.storageClasses.All(""), func(c *storagev1.StorageClass) (*metav1.ObjectMeta, bool) {
 		m := &c.ObjectMeta
 		return m, m.Annotations["storageclass.kubernetes.io/is-default-class"] == "true" ||
 			m.Annotations["storageclass.beta.kubernetes.io/is-default-class"] == "true"
@@ -33,7 +33,7 @@ func (r *reader) defaultIngressClass(_ *writes.Attributes, ingress *networkingv1
 	if _, named := ingress.Annotations["kubernetes.io/ingress.class"]; named || ingress.Spec.IngressClassName != nil {
 		return nil
 	}
-	class := newest(r.ingressClasses.all(""), func(c *networkingv1.IngressClass) (*metav1.ObjectMeta, bool) {
+	class := newest(r.ingressClasses.All(""), func(c *networkingv1.IngressClass) (*metav1.ObjectMeta, bool) {
 		return &c.ObjectMeta, c.Annotations[networkingv1.AnnotationIsDefaultIngressClass] == "true"
 	})
 	if class != nil {

@@ -33,7 +33,7 @@ func (r *reader) applyLimits(_ context.Context, a *writes.Attributes) error {
 	if pod == nil || !isLimited(a) {
 		return nil
 	}
-	for limits := range r.limitRanges.all(a.Namespace) {
+	for limits := range r.limitRanges.All(a.Namespace) {
 		defaultResources(pod, limits)
 	}
 	return nil
@@ -89,7 +89,7 @@ func (r *reader) checkLimits(_ context.Context, a *writes.Attributes) error {
 	if !isLimited(a) {
 		return nil
 	}
-	for limits := range r.limitRanges.all(a.Namespace) {
+	for limits := range r.limitRanges.All(a.Namespace) {
 		var errs []error
 		for i := range limits.Spec.Limits {
 			errs = append(errs, outside(&limits.Spec.Limits[i], a)...)

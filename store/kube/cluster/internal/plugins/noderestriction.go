@@ -53,7 +53,7 @@ func (r *reader) nodePods(_ context.Context, node string, a *writes.Attributes) 
 	case a.Subresource == "status":
 		return refuse(a, fmt.Errorf("unexpected operation %q", a.Operation))
 	case a.Subresource == "eviction":
-		pod := r.pods.get(a.Namespace, a.Name)
+		pod := r.pods.Get(a.Namespace, a.Name)
 		if pod == nil {
 			return notFound("pod", a.Name)
 		}
@@ -66,7 +66,7 @@ func (r *reader) nodePods(_ context.Context, node string, a *writes.Attributes) 
 	case a.Operation == writes.Create:
 		return r.checkMirrorOf(node, a)
 	case a.Operation == writes.Delete:
-		pod := r.pods.get(a.Namespace, a.Name)
+		pod := r.pods.Get(a.Namespace, a.Name)
 		if pod == nil {
 			return notFound("pod", a.Name)
 		}
@@ -108,7 +108,7 @@ func (r *reader) checkMirrorOf(node string, a *writes.Attributes) error {
 	case owner.BlockOwnerDeletion != nil && *owner.BlockOwnerDeletion:
 		return refuse(a, fmt.Errorf("node %q must not set blockOwnerDeletion on an owner reference", node))
 	}
-	own := r.nodes.get("", node)
+	own := r.nodes.Get("", node)
 	if own == nil {
 		return notFound("node", node)
 	}
@@ -245,7 +245,7 @@ func (r *reader) nodeTokens(ctx context.Context, node string, a *writes.Attribut
 	case ref.UID == "":
 		return refuse(a, errors.New("node requested token with a pod binding without a uid"))
 	}
-	pod := r.pods.get(a.Namespace, ref.Name)
+	pod := r.pods.Get(a.Namespace, ref.Name)
 	switch {
 	case pod == nil:
 		return notFound("pod", ref.Name)
@@ -294,7 +294,7 @@ func (r *reader) needsAudience(pod *corev1.Pod, audience string) (bool, error) {
 			errs = append(errs, err)
 			continue
 		}
-		driver := r.drivers.get("", name)
+		driver := r.drivers.Get("", name)
 		if driver == nil {
 			errs = append(errs, apierrors.NewNotFound(schema.GroupResource{Group: "storage.k8s.io", Resource: "csidriver"}, name))
 			continue
@@ -321,11 +321,11 @@ func (r *reader) driverOf(pod *corev1.Pod, v *corev1.Volume) (string, error) {
 	default:
 		return "", nil
 	}
-	c := r.claims.get(pod.Namespace, claim)
+	c := r.claims.Get(pod.Namespace, claim)
 	if c == nil {
 		return "", notFound("persistentvolumeclaim", claim)
 	}
-	volume := r.volumes.get("", c.Spec.VolumeName)
+	volume := r.volumes.Get("", c.Spec.VolumeName)
 	if volume == nil {
 		return "", notFound("persistentvolume", c.Spec.VolumeName)
 	}

@@ -76,7 +76,7 @@ func (r *reader) podSecurity() check {
 
 // GetNamespace implements podsecurity.NamespaceGetter.
 func (r *reader) GetNamespace(_ context.Context, name string) (*corev1.Namespace, error) {
-	if ns := r.namespaces.get("", name); ns != nil {
+	if ns := r.namespaces.Get("", name); ns != nil {
 		return ns, nil
 	}
 	return nil, apierrors.NewNotFound(corev1.Resource("namespaces"), name)
@@ -84,7 +84,7 @@ func (r *reader) GetNamespace(_ context.Context, name string) (*corev1.Namespace
 
 // ListPods implements podsecurity.PodLister.
 func (r *reader) ListPods(_ context.Context, namespace string) ([]*corev1.Pod, error) {
-	return slices.Collect(r.pods.all(namespace)), nil
+	return slices.Collect(r.pods.All(namespace)), nil
 }
 
 // evaluated are the attributes of a write in the form of the library.

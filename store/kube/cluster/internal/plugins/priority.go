@@ -53,7 +53,7 @@ func (r *reader) priorityClass(a *writes.Attributes, name string) (*schedulingv1
 		}
 		return &schedulingv1.PriorityClass{PreemptionPolicy: new(corev1.PreemptLowerPriority)}, nil
 	}
-	if class := r.priorityClasses.get("", name); class != nil {
+	if class := r.priorityClasses.Get("", name); class != nil {
 		return class, nil
 	}
 	return nil, refuse(a, fmt.Errorf("no PriorityClass with name %v was found", name))
@@ -61,7 +61,7 @@ func (r *reader) priorityClass(a *writes.Attributes, name string) (*schedulingv1
 
 // defaultPriorityClass returns the default with the lowest priority, or nil.
 func (r *reader) defaultPriorityClass() (lowest *schedulingv1.PriorityClass) {
-	for class := range r.priorityClasses.all("") {
+	for class := range r.priorityClasses.All("") {
 		if class.GlobalDefault && (lowest == nil || lowest.Value > class.Value) {
 			lowest = class
 		}

@@ -65,7 +65,7 @@ func (r *reader) runtimeClass(a *writes.Attributes, pod *corev1.Pod) (*nodev1.Ru
 	if name == nil {
 		return nil, nil
 	}
-	class := r.runtimeClasses.get("", *name)
+	class := r.runtimeClasses.Get("", *name)
 	if class == nil {
 		return nil, refuse(a, fmt.Errorf("pod rejected: RuntimeClass %q not found", *name))
 	}

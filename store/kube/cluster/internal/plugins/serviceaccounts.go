@@ -79,7 +79,7 @@ func (r *reader) checkAccount(_ context.Context, a *writes.Attributes) error {
 // account returns the ServiceAccount of a Pod.
 func (r *reader) account(a *writes.Attributes, pod *corev1.Pod) (*corev1.ServiceAccount, error) {
 	name := pod.Spec.ServiceAccountName
-	if account := r.serviceAccounts.get(a.Namespace, name); account != nil {
+	if account := r.serviceAccounts.Get(a.Namespace, name); account != nil {
 		return account, nil
 	}
 	return nil, refuse(a, fmt.Errorf("error looking up service account %s/%s: %w", a.Namespace, name,

@@ -51,6 +51,6 @@ func (r *reader) expands(claim, old *corev1.PersistentVolumeClaim) bool {
 	if name == "" || name != storagehelpers.GetPersistentVolumeClaimClass(old) {
 		return false
 	}
-	class := r.storageClasses.get("", name)
+	class := r.storageClasses.Get("", name)
 	return class != nil && class.AllowVolumeExpansion != nil && *class.AllowVolumeExpansion
 }

@@ -1,6 +1,8 @@
 package quota
 
 import (
+	"slices"
+
 	corev1 "k8s.io/api/core/v1"
 	resourcev1 "k8s.io/api/resource/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -18,34 +20,16 @@ func Of(api *httpapi.API) Options {
 	resource := func(plural string) meta.GroupResource {
 		return meta.GroupResource{Group: resourcev1.GroupName, Resource: plural}
 	}
+	classes, pods := in.In[resourcev1.DeviceClass](api, resource("deviceclasses")), in.In[corev1.Pod](api, meta.GroupResource{Resource: "pods"})
+	claims := in.In[resourcev1.ResourceClaim](api, resource("resourceclaims"))
 	return Options{
-		Clock: api.Store().Clock(),
-		DeviceClasses: func() []*resourcev1.DeviceClass {
-			return values[resourcev1.DeviceClass](api, resource("deviceclasses"), "")
-		},
-		Pod: func(namespace, name string) *corev1.Pod {
-			if objects := in.ObjectsOf(api, meta.GroupResource{Resource: "pods"}); objects != nil {
-				if o := objects.Get(namespace, name); o != nil {
-					return kind.ValueOf[corev1.Pod](o)
-				}
-			}
-			return nil
-		},
+		Clock:         api.Store().Clock(),
+		DeviceClasses: func() []*resourcev1.DeviceClass { return slices.Collect(classes.All("")) },
+		Pod:           pods.Get,
 		ResourceClaims: func(namespace string) []*resourcev1.ResourceClaim {
-			return values[resourcev1.ResourceClaim](api, resource("resourceclaims"), namespace)
+			return slices.Collect(claims.All(namespace))
 		},
 	}
-}
-
-func values[T any](api *httpapi.API, resource meta.GroupResource, namespace string) (all []*T) {
-	objects := in.ObjectsOf(api, resource)
-	if objects == nil || objects.Len() == 0 {
-		return nil
-	}
-	for o := range objects.All(namespace) {
-		all = append(all, kind.ValueOf[T](o))
-	}
-	return all
 }
 
 // List returns the objects of a resource in a namespace, for Options.List. Objects that are only counted may have no Go type, and are

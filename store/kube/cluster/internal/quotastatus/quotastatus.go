@@ -33,12 +33,9 @@ const (
 func Run(ctx context.Context, api *httpapi.API) {
 	opts := quota.Of(api)
 	opts.List = quota.List(api)
-	s := &statuses{api: api, evaluators: quota.New(opts), queue: controller.NewQueue[types.NamespacedName](api.Store().Clock(), lastRetry)}
-	s.quotas.Find = func() (*store.Objects, func(meta.Object) (*corev1.ResourceQuota, bool)) {
-		return typed.ObjectsOf(api, quotas()), func(o meta.Object) (*corev1.ResourceQuota, bool) {
-			q := kind.ValueOf[corev1.ResourceQuota](o)
-			return q, q != nil
-		}
+	s := &statuses{
+		api: api, quotas: typed.Values[corev1.ResourceQuota](api, quotas()), evaluators: quota.New(opts),
+		queue: controller.NewQueue[types.NamespacedName](api.Store().Clock(), lastRetry),
 	}
 	controller.Run(ctx, api, "resourcequota-controller", s.queue, s.follow, s.process)
 }
@@ -48,7 +45,7 @@ func quotas() meta.GroupResource { return meta.GroupResource{Resource: "resource
 // statuses is the controller of one API.
 type statuses struct {
 	api        *httpapi.API
-	quotas     typed.Collection[*corev1.ResourceQuota]
+	quotas     *typed.Collection[*corev1.ResourceQuota]
 	evaluators *quota.Evaluators
 	queue      *controller.Queue[types.NamespacedName]
 }
