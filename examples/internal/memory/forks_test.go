@@ -22,6 +22,18 @@ func (d tester) fork(body string) tester {
 	return tester{d.t, w.URL}
 }
 
+// hang makes all requests hang, and sends one. It returns when the server has got it, which is the third, with the channel of its code.
+func (d tester) hang() <-chan int {
+	d.must(201, "POST", "/debug/faults", `{"hang":true}`, nil)
+	code := make(chan int)
+	go func() { code <- d.code("GET", leaseA, "") }()
+	var requests struct{ Requests []struct{ Text string } }
+	for len(requests.Requests) < 3 {
+		d.must(200, "GET", "/debug/requests", "", &requests)
+	}
+	return code
+}
+
 // watch opens a watch of the Leases and returns its lines.
 func (d tester) watch() (lines *bufio.Reader) {
 	d.t.Helper()
@@ -90,17 +102,12 @@ func TestResetTakesTheServerBackToItsStart(t *testing.T) {
 
 	d.must(201, "POST", leases, named("a"), nil)
 	d.must(200, "DELETE", leases+"/leader", "", nil)
-	d.must(201, "POST", "/debug/faults", `{"hang":true}`, nil)
-	hanging := make(chan int)
-	go func() { hanging <- d.code("GET", leaseA, "") }()
-	var requests struct{ Requests []struct{ Text string } }
-	for len(requests.Requests) < 3 {
-		d.must(200, "GET", "/debug/requests", "", &requests)
-	}
+	hanging := d.hang()
 	d.must(200, "POST", "/debug/reset", "", nil)
 	assert.Equal(t, 0, <-hanging, "what was under way is cut")
 	_, _, after := d.do("GET", "/debug/fixtures", "")
 	assert.Equal(t, before, after, "versions and uids too")
+	var requests struct{ Requests []struct{ Text string } }
 	d.must(200, "GET", "/debug/requests", "", &requests)
 	assert.Empty(t, requests.Requests)
 	var list struct{ Faults []faultView }
@@ -139,13 +146,7 @@ func TestServerWithForksEndsThemAndDumpsItsOwn(t *testing.T) {
 	d.must(201, "POST", leases, named("mine"), nil)
 	fork.must(201, "POST", leases, named("other"), nil)
 	first, second := d.watch(), fork.watch()
-	d.must(201, "POST", "/debug/faults", `{"hang":true}`, nil)
-	hanging := make(chan int)
-	go func() { hanging <- d.code("GET", leaseA, "") }()
-	var requests struct{ Requests []struct{ Text string } }
-	for len(requests.Requests) < 3 {
-		d.must(200, "GET", "/debug/requests", "", &requests)
-	}
+	hanging := d.hang()
 	stop()
 	for _, watch := range []*bufio.Reader{first, second} {
 		_, err := io.ReadAll(watch)

@@ -13,6 +13,7 @@ import (
 
 	"github.com/kubecoord/kubecoord/httpapi"
 	"github.com/kubecoord/kubecoord/store/kube/cluster/internal/typed"
+	"github.com/kubecoord/kubecoord/store/meta"
 )
 
 // policy authorizes by the Roles, ClusterRoles and bindings of a store (upstream: plugin/pkg/auth/authorizer/rbac and
@@ -25,10 +26,14 @@ type policy struct {
 }
 
 func newPolicy(s *Server) *policy {
+	of := func(plural string) meta.GroupResource {
+		return meta.GroupResource{Group: rbacv1.GroupName, Resource: plural}
+	}
 	return &policy{
-		roles: collection[rbacv1.Role](s, "roles"), roleBindings: collection[rbacv1.RoleBinding](s, "rolebindings"),
-		clusterRoles:    collection[rbacv1.ClusterRole](s, "clusterroles"),
-		clusterBindings: collection[rbacv1.ClusterRoleBinding](s, "clusterrolebindings"),
+		roles:           typed.Values[rbacv1.Role](s.api, of("roles")),
+		roleBindings:    typed.Values[rbacv1.RoleBinding](s.api, of("rolebindings")),
+		clusterRoles:    typed.Values[rbacv1.ClusterRole](s.api, of("clusterroles")),
+		clusterBindings: typed.Values[rbacv1.ClusterRoleBinding](s.api, of("clusterrolebindings")),
 	}
 }
 
