@@ -67,7 +67,7 @@ type LeaseCandidateSpec struct {
 	EmulationVersion string `json:"emulationVersion,omitempty" protobuf:"5"`
 	// Strategy is the candidate's vote for the way to pick the holder. It is required. The
 	// candidates with the highest BinaryVersion decide.
-	Strategy lease.CoordinatedLeaseStrategy `json:"strategy,omitempty" protobuf:"6"`
+	Strategy lease.CoordinatedLeaseStrategy `json:"strategy,omitempty" protobuf:"6" goPackage:"v1"`
 	// PreferredStrategies is the ordered list that v1alpha1 has instead of Strategy, which is
 	// its first item. Other versions do not show it. Empty means a list of only Strategy. An
 	// update with an empty list keeps the stored list unless it changes Strategy, and then

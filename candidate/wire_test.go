@@ -50,3 +50,19 @@ func TestWireForm(t *testing.T) {
 		})
 	}
 }
+
+// Kubernetes' type of a strategy is in the package v1 of the API for every version of LeaseCandidates.
+func TestWrongStrategyIsNamedAsAnAPIServerNamesIt(t *testing.T) {
+	for _, row := range []struct {
+		obj              any
+		version, doc, of string
+	}{
+		{&LeaseCandidate{}, "v1beta1", `{"spec":{"strategy":1}}`, "v1.CoordinatedLeaseStrategy"},
+		{&v1alpha1.LeaseCandidate{}, "v1alpha1", `{"spec":{"preferredStrategies":[1]}}`, "v1.CoordinatedLeaseStrategy"},
+		{&v1alpha1.LeaseCandidate{}, "v1alpha1", `{"spec":{"preferredStrategies":1}}`, "[]v1.CoordinatedLeaseStrategy"},
+	} {
+		_, err := codec.MustCompile(reflect.TypeOf(row.obj).Elem(), row.version).DecodeJSON([]byte(row.doc), row.obj, false)
+		require.Error(t, err, row.doc)
+		assert.Equal(t, row.of, err.Error()[strings.LastIndex(err.Error(), " ")+1:], row.doc)
+	}
+}

@@ -29,7 +29,8 @@
 // protobuf tag holds the field number; fields without one are not in the
 // protobuf form. The tags patchStrategy, patchMergeKey, listType, listMapKey
 // and, on a blank field, structType have the meaning they have in the Kubernetes
-// API types.
+// API types. The tag goPackage says which name error texts use for the package of
+// the field's type, or of its items, where that is not the package of the object.
 //
 // # Reading JSON
 //

@@ -180,7 +180,7 @@ func CompileTree(t reflect.Type, version string, s *schema.Schema) (*Type, error
 	if t.Kind() != reflect.Struct {
 		return nil, fmt.Errorf("got %v, want a struct", t)
 	}
-	c := &compiler{names: &names{t.PkgPath(), version}, seen: make([]*Type, 0, 24), path: append(make([]string, 0, 16), t.Name())}
+	c := &compiler{names: &names{pkg: t.PkgPath(), version: version}, seen: make([]*Type, 0, 24), path: append(make([]string, 0, 16), t.Name())}
 	out := c.compile(t, nil)
 	if out.Custom {
 		c.fail("got %v with JSON or text methods of its own, want a struct without", t)
@@ -371,8 +371,9 @@ func supportedType(kind reflect.Kind) string {
 
 // names are the names of types in the API server's error texts, with API versions as packages.
 type names struct {
-	pkg     string // the package of the object's type
-	version string // the name of that package in texts
+	pkg     string            // the package of the object's type
+	version string            // the name of that package in texts
+	others  map[string]string // the names of further packages, from the tags goPackage
 }
 
 // label returns the name of the type in error texts.
@@ -398,6 +399,8 @@ func (n *names) of(t reflect.Type) string {
 		return "v1." + t.Name()
 	case t.PkgPath() == n.pkg:
 		return n.version + "." + t.Name()
+	case n.others[t.PkgPath()] != "":
+		return n.others[t.PkgPath()] + "." + t.Name()
 	}
 	return t.String()
 }
@@ -514,6 +517,16 @@ func (c *compiler) readTags(f *Field, sf reflect.StructField, name, options stri
 		case "string":
 			c.failHere("got JSON option \"string\", want omitempty, omitzero or inline")
 		}
+	}
+	if name := sf.Tag.Get("goPackage"); name != "" {
+		t := sf.Type
+		for t.Name() == "" && (t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice) {
+			t = t.Elem()
+		}
+		if c.names.others == nil {
+			c.names.others = map[string]string{}
+		}
+		c.names.others[t.PkgPath()] = name
 	}
 	f.Description = sf.Tag.Get("description")
 	f.PatchStrategy, f.PatchMergeKey = sf.Tag.Get("patchStrategy"), sf.Tag.Get("patchMergeKey")

@@ -27,5 +27,5 @@ type LeaseCandidateSpec struct {
 	EmulationVersion string `json:"emulationVersion,omitempty" protobuf:"5"`
 	// PreferredStrategies has at least one item, in the order of preference. [Y, X]
 	// outvotes [X]; [X, Y] and [Y, X] conflict.
-	PreferredStrategies []lease.CoordinatedLeaseStrategy `json:"preferredStrategies,omitempty" protobuf:"6" listType:"atomic"`
+	PreferredStrategies []lease.CoordinatedLeaseStrategy `json:"preferredStrategies,omitempty" protobuf:"6" listType:"atomic" goPackage:"v1"`
 }

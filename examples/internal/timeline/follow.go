@@ -16,34 +16,22 @@ import (
 // Run follows the store until the context ends and returns its error, or
 // store.ErrClosed if the store is closed before. It must be called once.
 func (r *Recorder) Run(ctx context.Context) error {
-	start := number(r.st.ResourceVersion())
-	latestLease, err := latest(ctx, r.leases, func(l *lease.Lease) string { return l.ResourceVersion })
-	if err != nil {
-		return err
-	}
-	latestCandidate, err := latest(ctx, r.candidates, func(c *candidate.LeaseCandidate) string { return c.ResourceVersion })
-	if err != nil {
-		return err
-	}
-	r.mu.Lock()
-	r.start, r.first = start, [2]uint64{latestLease, latestCandidate}
-	r.wakeLocked()
-	r.mu.Unlock()
 	g, ctx := errgroup.WithContext(ctx)
 	g.Go(func() error { return follow(ctx, r.leases, r.takeLease) })
 	g.Go(func() error { return follow(ctx, r.candidates, r.takeCandidate) })
 	return g.Wait()
 }
 
-// latest returns the version of the object of a collection that was written last, or 0.
-func latest[T any](ctx context.Context, c *store.Collection[T], versionOf func(*T) string) (version uint64, err error) {
-	for object, err := range c.All(ctx, "") {
+// latest returns the version of the object of a collection that was written last, or 0. It is 0 also in a store that is closed, whose
+// error Run returns.
+func latest[T any](c *store.Collection[T], versionOf func(*T) string) (version uint64) {
+	for object, err := range c.All(context.Background(), "") {
 		if err != nil {
-			return 0, err
+			return 0
 		}
 		version = max(version, number(versionOf(object)))
 	}
-	return version, nil
+	return version
 }
 
 // follow calls each for the objects of a collection and for each change of them.

@@ -29,7 +29,7 @@ type Recorder struct {
 	mu      sync.Mutex // guards all below
 	entries map[namespacedName]*entry
 	homes   map[namespacedName]home // by namespace and name of a candidate
-	start   uint64                  // version of the store when Run began
+	start   uint64                  // version of the store when recording began
 	first   [2]uint64               // versions of the Lease and of the candidate that were written last before that, or a little later
 	changed chan struct{}           // closed at the next change
 	seen    [2]uint64               // versions of the last Lease and of the last candidate that Run has got
@@ -49,14 +49,18 @@ type home struct {
 	version uint64
 }
 
-// NewRecorder returns a Recorder. Give its Log to a Coordinator, and call Run.
+// NewRecorder returns a Recorder, whose recording begins now. Give its Log to a Coordinator, and call Run.
 func NewRecorder(st *store.Store) *Recorder {
 	stamp := st.Clock().Now
-	return &Recorder{
-		st: st, stamp: stamp, leases: lease.In(st), candidates: candidate.In(st), most: maxRecords,
+	r := &Recorder{
+		start: number(st.ResourceVersion()),
+		st:    st, stamp: stamp, leases: lease.In(st), candidates: candidate.In(st), most: maxRecords,
 		from: stamp().UTC().Round(0), tick: st.Clock().Now, started: st.Clock().Now(),
 		entries: map[namespacedName]*entry{}, homes: map[namespacedName]home{}, changed: make(chan struct{}), next: make(chan struct{}),
 	}
+	r.first[0] = latest(r.leases, func(l *lease.Lease) string { return l.ResourceVersion })
+	r.first[1] = latest(r.candidates, func(c *candidate.LeaseCandidate) string { return c.ResourceVersion })
+	return r
 }
 
 // now returns the time by tick, counted from from.
