@@ -1,7 +1,7 @@
 package managedfields
 
 import (
-	"bytes"
+	"hash/adler32"
 	"slices"
 	"time"
 
@@ -16,19 +16,22 @@ func (k *FieldManager) created(version int, obj Object, manager string, now time
 	v := &k.Versions[version]
 	id := updater(manager, v.APIVersion, "")
 	var p *parsedSet
-	v.scratch.Use(func(text []byte) []byte {
-		var path [8]step
-		text = append(text, '{')
-		if text, ok = k.appendCreated(text, k.schema(version), v.Type.Value(obj), v.zero(), path[:0]); !ok || len(text) == 1 {
-			return text
+	v.scratch.Use(func(outline []byte) []byte {
+		for _, member := range k.Reset {
+			outline = append(append(outline, member...), 0)
 		}
-		text = append(text, '}')
-		if _, p = v.slot(text); p == nil {
-			var err error
-			p, err = k.parse(v.APIVersion, bytes.Clone(text))
-			ok = err == nil
+		outline, has := v.Type.Value(obj).AppendOutline(outline)
+		if !has {
+			p, ok = k.parseCreated(version, obj)
+			return outline
 		}
-		return text
+		slot := &v.outlined[adler32.Checksum(outline)%uint32(len(v.outlined))]
+		if have := slot.Load(); have != nil && have.outline == string(outline) {
+			p, ok = have.set, true
+		} else if p, ok = k.parseCreated(version, obj); ok && len(outline) <= maxOutline {
+			slot.Store(&outlined{string(outline), p})
+		}
+		return outline
 	})
 	if p == nil || !ok {
 		return nil, ok
@@ -41,6 +44,28 @@ func (k *FieldManager) created(version int, obj Object, manager string, now time
 		Manager: id.Manager, Operation: id.Operation, APIVersion: id.APIVersion, Time: &made.time, FieldsType: "FieldsV1", FieldsV1: p.encoded,
 	}
 	return made.entries[:], true
+}
+
+// outlined is the set of the new objects with an outline, after the Reset of their manager, or nil if they have none. Nearly all
+// new objects have the outline of another one.
+type outlined struct {
+	outline string
+	set     *parsedSet
+}
+
+// maxOutline is the length up to which outlines are kept, in bytes.
+const maxOutline = 1024
+
+// parseCreated returns the set of a new object, or nil if it has only system fields.
+func (k *FieldManager) parseCreated(version int, obj Object) (_ *parsedSet, ok bool) {
+	v := &k.Versions[version]
+	var path [8]step
+	text, ok := k.appendCreated([]byte{'{'}, k.schema(version), v.Type.Value(obj), v.zero(), path[:0])
+	if !ok || len(text) == 1 {
+		return nil, ok
+	}
+	p, err := k.parse(v.APIVersion, append(text, '}'))
+	return p, err == nil
 }
 
 // appendCreated appends the nodes, in FieldsV1, of the members of v that empty lacks or has with

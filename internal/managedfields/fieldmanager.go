@@ -43,8 +43,9 @@ type Version struct {
 	// Type is the schema of the form that objects have in this version.
 	Type *codec.Type
 
-	parsed  [64]atomic.Pointer[parsedSet] // by their text
-	scratch scratch.Pool                  // for the texts of new objects
+	parsed   [64]atomic.Pointer[parsedSet] // by their text
+	outlined [16]atomic.Pointer[outlined]  // by their outline
+	scratch  scratch.Pool                  // for outlines
 }
 
 // empty returns an empty object of the version.

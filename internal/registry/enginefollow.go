@@ -69,7 +69,7 @@ func (f *follower) Load(all iter.Seq[backend.Stored], version uint64) error {
 	st.mu.Lock()
 	defer st.mu.Unlock()
 	for r, tree := range trees {
-		r.tree, r.fresh = tree, nil
+		r.tree, r.index, r.fresh = tree, nil, nil
 		r.snapshots.dropBefore(math.MaxUint64)
 	}
 	e.mu.Lock()

@@ -35,6 +35,7 @@ type collection struct {
 
 	// guarded by st.mu
 	tree  *btree.BTreeG[entry]
+	index *index    // of the tree; nil if the tree did not begin empty
 	fresh *snapshot // of the current tree, or nil
 
 	newest    atomic.Pointer[Item] // the state that was stored last, perhaps of an object that is gone
@@ -108,6 +109,9 @@ func (r *Resource) lookup(k key) *Item {
 
 // lookupLocked returns the current state of an object as it was stored, maybe under another kind; see Resource.read.
 func (r *Resource) lookupLocked(k key) *Item {
+	if it, certain := r.index.find(k); certain {
+		return it
+	}
 	e, _ := r.tree.Get(entry{key: k})
 	return e.item
 }

@@ -167,10 +167,14 @@ func (r *Resource) newChange(w *write, next *Item, at time.Time) *hub.Change[cha
 func (r *Resource) applyLocked(ctx context.Context, c *hub.Change[change]) {
 	r.fresh = nil
 	if it := c.Payload.new; it != nil {
-		r.tree.ReplaceOrInsert(r.adopt(it))
+		e := r.adopt(it)
+		r.tree.ReplaceOrInsert(e)
+		r.index.put(e.key, it)
 		r.newest.Store(it)
 	} else {
-		r.tree.Delete(c.Payload.old.entry())
+		e := c.Payload.old.entry()
+		r.tree.Delete(e)
+		r.index.remove(e.key)
 	}
 	for _, o := range r.st.observers {
 		o.Changed(ctx, objectChange(c))

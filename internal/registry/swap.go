@@ -77,7 +77,7 @@ func (st *Store) named(gr meta.GroupResource) *Resource {
 
 // newResource returns the collection of a kind, which install adds to the store.
 func (st *Store) newResource(d *kinds.Kind) *Resource {
-	return &Resource{d, &collection{st: st, account: &account{limit: maxRemembered}, tree: btree.NewG(treeDegree, entryLess)}}
+	return &Resource{d, &collection{st: st, account: &account{limit: maxRemembered}, tree: btree.NewG(treeDegree, entryLess), index: newIndex()}}
 }
 
 // installLocked makes r the collection of its group and plural.
@@ -162,7 +162,8 @@ func (st *Store) registerNew(ctx context.Context, k *kinds.Kind, have *Resource)
 // replaceLocked retires a collection in favour of one of another kind with its objects, which are converted when they are read.
 func (st *Store) replaceLocked(old *Resource, k *kinds.Kind) {
 	r := st.newResource(k)
-	r.tree = old.tree.Clone()
+	r.tree, r.index = old.tree.Clone(), old.index
+	old.index = nil
 	st.installLocked(r)
 	r.since = st.version
 	r.terminating.Store(old.terminating.Load())
@@ -308,7 +309,7 @@ func (e *engine) add(ctx context.Context, k *kinds.Kind) error {
 	r := st.newResource(k)
 	r.since, e.prefixes[prefix] = version, r
 	trees, unread := e.treesOf(slices.Values(all))
-	r.tree = trees[r]
+	r.tree, r.index = trees[r], nil
 	st.mu.Lock()
 	defer st.mu.Unlock()
 	st.installLocked(r)
