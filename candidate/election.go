@@ -319,7 +319,6 @@ func (e *election) checkAppointed(now time.Time) {
 	e.appointed = ""
 }
 
-// entrant returns the entrant of a name, or nil.
 func (e *election) entrant(name string) *entrant {
 	if t := e.elections.entrants[namespacedName{e.namespace, name}]; t != nil && t.election == e {
 		return t
@@ -341,7 +340,6 @@ func strategyOf(l *lease.Lease) lease.CoordinatedLeaseStrategy {
 	return *l.Spec.Strategy
 }
 
-// lookUp reads the Lease.
 func (e *election) lookUp() {
 	version := strconv.FormatUint(e.st.ResourceVersion(), 10)
 	l, err := e.leases.Get(e.ctx, e.namespace, e.name)

@@ -190,7 +190,6 @@ func (s *elections) election(p namespacedName) *election {
 	return e
 }
 
-// changeCandidate applies a change of a candidate.
 func (s *elections) changeCandidate(c registry.ObjectChange) {
 	if c.New != nil {
 		s.applyCandidate(c.New.Wire().(*LeaseCandidate))
@@ -247,7 +246,6 @@ func (s *elections) leave(p namespacedName) {
 	}
 }
 
-// changeLease applies a change of a Lease.
 func (s *elections) changeLease(c registry.ObjectChange) {
 	if c.New != nil {
 		s.applyLease(c.New)

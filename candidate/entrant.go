@@ -93,7 +93,6 @@ func (e *election) update(t *entrant, c *LeaseCandidate) {
 // isValid reports whether an entrant has renewed within Validity. Others do not count.
 func (t *entrant) isValid(now time.Time) bool { return now.Sub(t.seen) < t.election.opts.Validity }
 
-// recordPing records that an entrant was pinged.
 func (t *entrant) recordPing(now time.Time) {
 	t.pinged, t.pingSeen = now, true
 	t.pings++

@@ -23,7 +23,6 @@ const (
 	asPartialList = "PartialObjectMetadataList"
 )
 
-// appendPartial appends an object as PartialObjectMetadata.
 func (c *call) appendPartial(dst []byte, it *registry.Item) ([]byte, error) {
 	if c.media.format == formatProtobuf {
 		data, err := appendPartialMessage(nil, it)
@@ -46,7 +45,6 @@ func (c *call) appendConvertedHead(dst []byte, kind string) []byte {
 	return append(dst, `{"kind":"`+kind+`","apiVersion":"`+c.media.as.APIVersion+`","metadata":`...)
 }
 
-// partialList returns items as a PartialObjectMetadataList.
 func (c *call) partialList(m meta.ListMeta, items []*registry.Item) *listBody {
 	b := &listBody{apiVersion: c.media.as.APIVersion, kind: asPartialList, items: items}
 	if c.media.format == formatProtobuf {
@@ -127,7 +125,6 @@ func (c *call) readTableOptions() error {
 	return nil
 }
 
-// appendItemTable appends an object as a Table with one row.
 func (c *call) appendItemTable(dst []byte, it *registry.Item) ([]byte, error) {
 	if c.table == nil {
 		if err := c.readTableOptions(); err != nil {
@@ -147,7 +144,6 @@ func (c *call) tableOf(m meta.ListMeta, items []*registry.Item) *listBody {
 	return &listBody{head: head, separator: ",", foot: []byte("]}"), items: items, encode: c.appendRow}
 }
 
-// appendRow appends the row of an object in a Table.
 func (c *call) appendRow(dst []byte, it *registry.Item) ([]byte, error) {
 	cells, err := it.Cells(c.context(), c.endpoint.Version, c.table.now)
 	if err != nil {

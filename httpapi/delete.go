@@ -99,7 +99,6 @@ func (c *call) anyDeleteOptions() (kinds.DeleteOptions, error) {
 	return kinds.DecodeDeleteOptions(data, f)
 }
 
-// deleteOptions reads the options of a deletion from the query.
 func (c *call) deleteOptions() (o kinds.DeleteOptions, err error) {
 	if c.req.URL.RawQuery == "" {
 		return o, nil

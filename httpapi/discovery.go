@@ -210,7 +210,6 @@ func (c *call) checkDocumentRoute() error {
 	return nil
 }
 
-// writeDiscovery answers with a discovery document.
 func (c *call) writeDiscovery(doc any) {
 	if err := c.negotiateMedia(); err != nil {
 		c.fail(err)

@@ -83,7 +83,11 @@ func (c *call) connect() error {
 	if err != nil {
 		return err
 	}
-	h, err := c.sub.Connect(c.context(), to, func(name string) (kinds.Object, error) {
+	ctx := c.context()
+	if c.api.connecting != nil {
+		ctx = c.api.connecting(ctx)
+	}
+	h, err := c.sub.Connect(ctx, to, func(name string) (kinds.Object, error) {
 		it, err := c.resource().Get(c.context(), c.namespace, name, "")
 		if err != nil {
 			return nil, err

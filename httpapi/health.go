@@ -95,7 +95,6 @@ func isHealthPath(p string) bool {
 	return name == "healthz" || name == "livez" || name == "readyz"
 }
 
-// serverVersion answers /version.
 func (c *call) serverVersion() {
 	if c.req.Method != http.MethodGet {
 		c.fail(methodNotAllowed())

@@ -144,7 +144,6 @@ func canConvert(m mediaType) bool {
 	return false
 }
 
-// negotiateMedia chooses the media type of the answer.
 func (c *call) negotiateMedia() error {
 	m, ok := negotiate(c.header("Accept"), c.restrictions())
 	if !ok {

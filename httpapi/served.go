@@ -200,7 +200,7 @@ func (a *API) Kinds() []kind.Kind { return slices.Clone(a.served.Load().kinds) }
 func (a *API) open(k *kinds.Kind) (*registry.Resource, error) {
 	r, err := a.st.Find(k)
 	if err != nil {
-		return nil, registry.ErrReplaced()
+		return nil, registry.ErrInitializing()
 	}
 	return r, nil
 }

@@ -102,7 +102,11 @@ func (c *call) writeUpdate(req registry.Request, change registry.Change) error {
 	if err != nil {
 		return err
 	}
-	return c.writeItem(updateCode(created), it)
+	code := http.StatusOK
+	if created {
+		code = http.StatusCreated
+	}
+	return c.writeItem(code, it)
 }
 
 // body returns the body of the subresource of the request for a state of the object, which may be the object itself.
@@ -142,14 +146,6 @@ func (c *call) createSub() error {
 // writeCreated answers a create with a Status.
 func (c *call) writeCreated() {
 	c.writeStatus(http.StatusCreated, &meta.Status{Status: meta.StatusSuccess, Code: http.StatusCreated}, c.media)
-}
-
-// updateCode returns the status code of an update or a patch.
-func updateCode(created bool) int {
-	if created {
-		return http.StatusCreated
-	}
-	return http.StatusOK
 }
 
 // bodyFormat returns the format of a request body. The default is JSON.

@@ -30,7 +30,6 @@ func (l Labels) String() string {
 	})
 }
 
-// joinTexts joins the texts of terms by commas.
 func joinTexts(terms []term, text func(term) string) string {
 	texts := make([]string, len(terms))
 	for i, t := range terms {

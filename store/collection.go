@@ -127,7 +127,6 @@ func (c *Collection[T]) request(dryRun bool, fieldManager string) registry.Reque
 	return registry.Request{Version: c.r.OwnVersion(), DryRun: dryRun, FieldManager: fieldManager, Sub: c.sub()}
 }
 
-// sub returns the subresource that is written, or nil.
 func (c *Collection[T]) sub() *kinds.Subresource {
 	if !c.status {
 		return nil
@@ -135,7 +134,6 @@ func (c *Collection[T]) sub() *kinds.Subresource {
 	return c.r.Kind.Subresource("status")
 }
 
-// namespace returns the namespace of a write.
 func (c *Collection[T]) namespace(m *meta.ObjectMeta) string {
 	if c.r.Info().ClusterScoped {
 		return ""

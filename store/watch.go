@@ -75,7 +75,10 @@ func (c *Collection[T]) Follow(ctx context.Context, opts WatchOptions) iter.Seq2
 		if opts.Timeout > 0 {
 			f.deadline = c.Clock().Now().Add(opts.Timeout)
 		}
-		err := f.check()
+		var err error
+		if opts.ResourceVersion != "" {
+			err = meta.NewBadRequest("resourceVersion: got %q, want none: Follow begins with the current state", opts.ResourceVersion)
+		}
 		for err == nil || errors.Is(err, ErrExpired) {
 			err = f.watch(ctx)
 		}
@@ -98,13 +101,6 @@ type follower[T any] struct {
 
 func identity(it *registry.Item) differ.Identity {
 	return differ.Identity{Namespace: it.Namespace(), Name: it.Name(), UID: it.UID(), ResourceVersion: it.ResourceVersion()}
-}
-
-func (f *follower[T]) check() error {
-	if f.opts.ResourceVersion != "" {
-		return meta.NewBadRequest("resourceVersion: got %q, want none: Follow begins with the current state", f.opts.ResourceVersion)
-	}
-	return nil
 }
 
 // watch sends the differences to the current state, and then the changes.

@@ -47,7 +47,7 @@ func Adversary(o AdversaryOptions) Effect {
 		act: func(m *meeting) bool {
 			equal := fmt.Sprint(cmp.Or(m.req.Client, m.req.UserAgent), "\n", m.req.Verb, "\n", m.req.Path)
 			h := fnv.New64a()
-			fmt.Fprint(h, equal, "\n", m.fault.countEqual(equal))
+			fmt.Fprint(h, equal, "\n", m.fault.countMet(equal)-1)
 			rnd := rand.New(rand.NewPCG(o.Seed, h.Sum64()))
 			if rnd.IntN(100) >= o.Percent {
 				return false
@@ -56,15 +56,6 @@ func Adversary(o AdversaryOptions) Effect {
 			return choices[rnd.IntN(len(choices))].meet(m)
 		},
 	}
-}
-
-// countEqual returns how many equal requests there were before.
-func (f *Fault) countEqual(equal string) uint64 {
-	f.api.mu.Lock()
-	defer f.api.mu.Unlock()
-	n := f.equal[equal]
-	f.equal[equal]++
-	return n
 }
 
 // maxLag is how many changes a chosen replica lags at most.

@@ -70,7 +70,6 @@ func AnswerStatus(s meta.Status) Effect {
 	})
 }
 
-// answer answers with a Status.
 func (x *exchange) answer(s meta.Status) {
 	exists := s.Code == 409 && x.api.exists(x.req)
 	x.api.api.Fail(x, x.r, complete(s, x.request(), exists))

@@ -66,7 +66,6 @@ func (m Match) String() string {
 	return strings.Join(parts, " ")
 }
 
-// verbs returns the values of Match.Verb.
 func verbs() []string {
 	return []string{"get", "list", "watch", "create", "update", "patch", "apply", "delete", "deletecollection"}
 }
@@ -81,7 +80,7 @@ func (a *API) checkMatch(m Match) error {
 		plurals = append(plurals, k.Info().Plural)
 		known = known || isNameOf(m.Resource, k.Info())
 		defines = defines || k.DefinesKinds() // there may be other kinds later
-		subresource = subresource || k.HasSubresource(m.Subresource)
+		subresource = subresource || k.Subresource(m.Subresource) != nil
 	}
 	switch {
 	case m.Verb != "" && !slices.Contains(verbs(), m.Verb):
@@ -105,8 +104,7 @@ type Fault struct {
 	// guarded by api.mu
 	matches, hits int
 	gone          bool
-	equal         map[string]uint64 // how many equal requests met an Adversary
-	met           map[*int]int      // how many requests met an Effect.Nth
+	met           map[any]int // how many requests met an Effect.Nth, and how many equal ones an Adversary
 }
 
 // Fault activates a fault: requests that match one of on meet the effect; without on, all requests do.
@@ -114,7 +112,7 @@ type Fault struct {
 // faults then neither see nor count it. Fault fails the test if a parameter is wrong.
 func (a *API) Fault(effect Effect, on ...Match) *Fault {
 	a.t.Helper()
-	f := &Fault{api: a, effect: effect, on: slices.Clone(on), removed: make(chan struct{}), equal: map[string]uint64{}, lags: map[*StaleOptions]*lag{}, met: map[*int]int{}}
+	f := &Fault{api: a, effect: effect, on: slices.Clone(on), removed: make(chan struct{}), lags: map[*StaleOptions]*lag{}, met: map[any]int{}}
 	if err := f.prepare(); err != nil {
 		a.t.Fatalf("apitest.Fault: %v", err)
 		return nil
@@ -224,12 +222,12 @@ func (f *Fault) meet(x *exchange, inProgress bool) (answered bool) {
 		f.effect.meet(&meeting{exchange: x, fault: f, inProgress: inProgress})
 }
 
-// countMet counts a request that meets an Effect.Nth, and returns how many there were.
-func (f *Fault) countMet(by *int) int {
+// countMet counts a request, and returns how many were counted as the same.
+func (f *Fault) countMet(as any) int {
 	f.api.mu.Lock()
 	defer f.api.mu.Unlock()
-	f.met[by]++
-	return f.met[by]
+	f.met[as]++
+	return f.met[as]
 }
 
 // count counts a request that matches. It returns false if the request was counted before.

@@ -59,7 +59,6 @@ type source struct {
 	req *Request
 }
 
-// copy returns a copy of the request.
 func (s source) copy() *Request {
 	s.api.mu.Lock()
 	defer s.api.mu.Unlock()

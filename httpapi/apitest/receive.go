@@ -39,7 +39,6 @@ func (a *API) copyLocked(r *Request) Request {
 	return out
 }
 
-// logLocked adds a request to the log.
 func (a *API) logLocked(r *Request) {
 	most := max(cmp.Or(a.opts.KeepRequests, keepRequests), 0)
 	if a.log = append(a.log, r); len(a.log) > most {

@@ -2,7 +2,6 @@ package apitest
 
 import (
 	"cmp"
-	"context"
 	"net/http"
 
 	"github.com/kubecoord/kubecoord/internal/kinds"
@@ -76,11 +75,7 @@ func (a *API) exists(r *Request) bool {
 			continue
 		}
 		in, err := a.st.Find(kinds.Of(kind))
-		if err != nil {
-			return false
-		}
-		_, err = in.Get(context.Background(), r.Namespace, r.Name, "")
-		return err == nil
+		return err == nil && in.Peek(r.Namespace, r.Name) != nil
 	}
 	return false
 }

@@ -182,12 +182,6 @@ func (h *Hub[P]) Lose(version uint64) {
 	h.signalLocked()
 }
 
-// Losses returns how often Lose was called.
-func (h *Hub[P]) Losses() int {
-	s := h.snapshot()
-	return s.losses
-}
-
 // Signal wakes all readers and followers, and closes the channel that Head has returned.
 func (h *Hub[P]) Signal() {
 	h.mu.Lock()

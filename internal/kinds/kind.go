@@ -272,7 +272,6 @@ type tree struct {
 	Content         map[string]any `json:",rest"`
 }
 
-// compileType compiles the type of an object in the shape of a version.
 func compileType(o Object, v kind.Version[Object]) (*codec.Type, error) {
 	if v.Type != nil {
 		return v.Type.(*codec.Type), nil
@@ -337,12 +336,6 @@ func pluralOf(kind string) string {
 		return name[:len(name)-1] + "ies"
 	}
 	return name + "s"
-}
-
-// HasSubresource reports whether objects have a subresource.
-func (k *Kind) HasSubresource(name string) bool {
-	return name == memberStatus && k.info.Status ||
-		slices.ContainsFunc(k.of.Subresources, func(s kind.Subresource[Object]) bool { return s.Name == name })
 }
 
 // DefinesKinds reports whether the objects of the kind define kinds.

@@ -58,7 +58,6 @@ func isOptions(kind string) bool {
 	return false
 }
 
-// isBuiltIn reports whether a type is in builtInTypes.
 func isBuiltIn(t meta.TypeMeta) bool {
 	for line := range strings.Lines(builtInTypes) {
 		versions, kinds, _ := strings.Cut(line, ": ")

@@ -83,7 +83,6 @@ func (k *Kind) accepts(t meta.TypeMeta) bool {
 	return ok && gv.Group == k.info.Group && slices.Contains(k.of.Resource.BodyVersions, gv.Version)
 }
 
-// strictError joins the errors of strict decoding.
 func (d *decoded) strictError() error {
 	var texts []string
 	if len(d.duplicates) > 0 {

@@ -68,7 +68,6 @@ func (k *Kind) validateUpdatedMetadata(o, old Object) field.Errors {
 	return errs
 }
 
-// validateOwnMetadata validates metadata by the rules of the kind.
 func (k *Kind) validateOwnMetadata(m *meta.ObjectMeta) field.Errors {
 	return append(k.validateMetadata(m, k.of.Strategy.ValidateName), k.validateOwnFinalizers(m)...)
 }
@@ -87,7 +86,6 @@ func (k *Kind) validateOwnFinalizers(m *meta.ObjectMeta) (errs field.Errors) {
 	return errs
 }
 
-// validateMetadata validates metadata with a name rule.
 func (k *Kind) validateMetadata(m *meta.ObjectMeta, name func(string, bool) []string) field.Errors {
 	errs := k.validateNames(m, name)
 	errs = append(errs, validateShared(m, nil)...)

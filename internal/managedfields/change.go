@@ -24,7 +24,6 @@ type versionedComparison struct {
 	comparison
 }
 
-// inVersion returns the change in one version.
 func (c *change) inVersion(apiVersion string) (comparison, error) {
 	for i := range c.seen {
 		if c.seen[i].apiVersion == apiVersion {

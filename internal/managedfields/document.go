@@ -36,7 +36,6 @@ func (d document) with(form codec.Value) document {
 
 func (d document) fields() *set { return fieldsOf(d.schema(), d.value()) }
 
-// object returns the document as an object.
 func (d document) object() (Object, error) {
 	if d.obj != nil {
 		return d.obj, nil

@@ -48,12 +48,10 @@ type Version struct {
 	scratch  scratch.Pool                  // for outlines
 }
 
-// empty returns an empty object of the version.
 func (k *FieldManager) empty(version int) Object {
 	return k.Versions[version].Type.New().(Object)
 }
 
-// zero returns the value of an empty object of the version.
 func (v *Version) zero() codec.Value { return v.Type.ZeroValue() }
 
 func (k *FieldManager) schema(version int) schema { return schema{typ: k.Versions[version].Type} }

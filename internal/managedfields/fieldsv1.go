@@ -20,7 +20,6 @@ const maxDepth = 10000
 
 var errFieldsV1 = errors.New("fieldsV1 is not a tree of fields")
 
-// appendFields appends the FieldsV1 form of a set.
 func appendFields(dst []byte, s *set) []byte {
 	dst = append(dst, '{')
 	if s != nil {

@@ -56,10 +56,8 @@ func (s schema) below(name string, f *codec.Field) schema {
 	return out
 }
 
-// item returns the schema of the items of a list.
 func (s schema) item() schema { return schemaIn(s.typ.Elem) }
 
-// atStep returns the schema of the value at a step.
 func (s schema) atStep(st step) schema {
 	if s.typ != nil && s.typ.Kind == codec.List {
 		return s.item()

@@ -50,7 +50,6 @@ func (s *set) has(path []step) bool {
 	return n.member
 }
 
-// union returns the fields that are in a or in b.
 func union(a, b *set) *set {
 	switch {
 	case a == nil:
@@ -90,7 +89,6 @@ func (a *set) covers(b *set) bool {
 	return true
 }
 
-// unionOf returns the fields that are in any of the sets.
 func unionOf(sets []*set) *set {
 	switch n := len(sets); n {
 	case 0:

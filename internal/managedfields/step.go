@@ -97,7 +97,6 @@ func (s step) String() string {
 	return "[=" + valueText(s.value) + "]"
 }
 
-// pathText returns a path for error texts.
 func pathText(path []step) string {
 	var b strings.Builder
 	for _, s := range path {

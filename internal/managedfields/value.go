@@ -95,7 +95,6 @@ func compareObjects(a, b map[string]any) int {
 	return 0
 }
 
-// sortedNames returns the sorted names of the members of a and b.
 func sortedNames(a, b map[string]any) []string {
 	names := make([]string, 0, max(len(a), len(b)))
 	for name := range a {
@@ -110,7 +109,6 @@ func sortedNames(a, b map[string]any) []string {
 	return names
 }
 
-// valueText returns the text of a value in a path.
 func valueText(v any) string {
 	switch v := v.(type) {
 	case nil:

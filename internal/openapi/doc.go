@@ -92,7 +92,6 @@ type Document struct {
 // JSON returns the JSON form, with sorted members.
 func (d Document) JSON() []byte { return encode(d.tree) }
 
-// encode returns the JSON of a tree.
 func encode(tree any) []byte {
 	data, err := json.Marshal(tree)
 	if err != nil {

@@ -86,7 +86,6 @@ func operation(id, description, tag string, consumes, produces []string, answer 
 	}
 }
 
-// actions returns the actions on a kind.
 func (gv GroupVersion) actions(r Resource) []action {
 	item, status, event := r.definition(gv), metaPrefix+"Status", metaPrefix+"WatchEvent"
 	patch, options := metaPrefix+"Patch", metaPrefix+"DeleteOptions"
@@ -162,7 +161,6 @@ func (r Resource) served(described []string) (out []string) {
 	return out
 }
 
-// addPaths adds the paths of one resource.
 func addPaths(paths object, gv GroupVersion, r Resource, words map[string]object) {
 	pretty := queryParameters(words, "pretty")
 	named, within, where := r.Kind, "", "" // for operation ids, paths and descriptions

@@ -173,7 +173,6 @@ func (c *collector) fill(def object, t *codec.Type, gv GroupVersion, words objec
 	}
 }
 
-// member returns the schema of a field.
 func (c *collector) member(f *codec.Field, gv GroupVersion, words object) object {
 	o := member(c.schema(f.Type, gv))
 	maps.Copy(o, words)

@@ -111,7 +111,6 @@ func (c *collector) tree(s *schema.Schema, native bool) object {
 	return o
 }
 
-// property returns the schema of a member.
 func (c *collector) property(p schema.Property, native bool) object {
 	use := c.use(p.Schema, native)
 	o := member(use)

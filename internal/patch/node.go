@@ -107,7 +107,6 @@ func (p *parser) key() string {
 	return unquote(p.text[start:p.at])
 }
 
-// unquote returns the value of a JSON string.
 func unquote(text []byte) string {
 	if !slices.ContainsFunc(text, func(c byte) bool { return c == '\\' || c >= 0x80 }) {
 		return string(text[1 : len(text)-1])

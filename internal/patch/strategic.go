@@ -27,7 +27,6 @@ const (
 	prefixElementOrder  = "$setElementOrder"
 )
 
-// malformed returns the 400 for a malformed directive.
 func malformed(shown string) error {
 	return meta.NewBadRequest("invalid patch format of %s", shown)
 }

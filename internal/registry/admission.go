@@ -3,7 +3,6 @@ package registry
 import (
 	"context"
 	"errors"
-	"slices"
 
 	"github.com/kubecoord/kubecoord/internal/kinds"
 	"github.com/kubecoord/kubecoord/store/admission"
@@ -22,32 +21,12 @@ type asking struct {
 	silent bool
 	// owns is set if the object that is admitted belongs to the request, which makes one attempt.
 	owns bool
-	// undo takes back the effects of the Admission beside the write.
-	undo *[]func()
-}
-
-// takeBack calls what the Admission has registered for an attempt from which nothing comes.
-func (a *asking) takeBack() {
-	if a.undo == nil {
-		return
-	}
-	for _, undo := range slices.Backward(*a.undo) {
-		undo()
-	}
-	*a.undo = nil
-}
-
-// end ends a request with an error or nil.
-func (a *asking) end(err *error) {
-	if *err != nil {
-		a.takeBack()
-	}
 }
 
 // asks prepares a request for the Admission, if there is one.
 func (r *Resource) asks(ctx context.Context, req *Request) {
 	if r.st.admission != nil {
-		req.asking.resource, req.asking.version, req.asking.undo = r.Kind, req.Version, new([]func())
+		req.asking.resource, req.asking.version = r.Kind, req.Version
 		req.asking.silent = req.asking.silent || admission.IsBelow(ctx)
 	}
 }
@@ -68,8 +47,7 @@ func (req *Request) attributes(k *kinds.Kind, o, old kinds.Object) *admission.At
 	if a.Warn == nil {
 		a.Warn = func(string) {}
 	}
-	undone := req.asking.undo
-	a.OnFailure = func(undo func()) { *undone = append(*undone, undo) }
+	a.OnFailure = req.effects.onFailure
 	if info := a.Resource.Info(); info.Group == "" && info.Plural == "namespaces" {
 		a.Namespace = a.Name // as upstream: a namespace is in itself
 	}
@@ -128,7 +106,6 @@ func (r *Resource) mayWrite(ctx context.Context, o kinds.Object, current *Item, 
 	if !r.asked(req) {
 		return nil
 	}
-	req.asking.takeBack() // of the attempt before
 	k, next, old := r.Kind, r.Kind.Copy(o), r.copyOf(current)
 	asked := *req
 	if req.Sub != nil && req.Sub.Body != nil && current != nil {
@@ -159,6 +136,7 @@ func (r *Resource) mayDelete(ctx context.Context, current *Item, req *Request, o
 	}
 	a := req.attributes(r.Kind, nil, r.copyOf(current))
 	a.Operation, a.Options, a.DryRun = admission.Delete, opts, kinds.IsDryRun(opts.DryRun)
+	a.OnFailure = func(func()) {} // nothing is taken for a deletion
 	if req.asking.nameless {
 		a.Name = ""
 	}

@@ -54,10 +54,6 @@ func (c Replacement) next(ctx context.Context, r *Resource, current *Item, req *
 	return o, nil
 }
 
-// Replace returns the Change of a PUT. It takes ownership of the object, which must be in
-// the stored form with defaults filled in.
-func (r *Resource) Replace(o kinds.Object) Change { return new(SentBy(r.Kind, o)) }
-
 // Sent is the Replacement by an object of a request. It keeps the metadata, which an attempt changes.
 type Sent struct {
 	kind *kinds.Kind
@@ -65,7 +61,8 @@ type Sent struct {
 	meta meta.ObjectMeta
 }
 
-// SentBy is Replace for an object of a kind, which may be the kind of the bodies of a subresource. The caller has the memory.
+// SentBy returns the Change of a PUT of an object of a kind, which may be the kind of the bodies of a subresource. It takes ownership of
+// the object, which must be in the stored form with defaults filled in. The caller has the memory.
 func SentBy(k *kinds.Kind, o kinds.Object) Sent { return Sent{k, o, *o.GetObjectMeta()} }
 
 func (s *Sent) object(*Item) (kinds.Object, error) {

@@ -2,6 +2,7 @@ package registry
 
 import (
 	"context"
+	"slices"
 
 	"github.com/kubecoord/kubecoord/internal/kinds"
 	"github.com/kubecoord/kubecoord/store/admission"
@@ -10,15 +11,36 @@ import (
 // SetClaims makes writes take what their objects need beside themselves. It must be called before the first such write.
 func (st *Store) SetClaims(c admission.Claims) { st.claims = c }
 
-// claim is what a write has taken beside its object. A nil claim is nothing.
-type claim struct{ end func(stored bool) }
+// effects end what an attempt of a write has taken beside its object, for Claims or for the Admission. Nil has nothing to end.
+type effects []func(stored bool)
 
-// finish ends a claim, at the first call.
-func (c *claim) finish(stored bool) {
-	if c != nil && c.end != nil {
-		end := c.end
-		c.end = nil
+// newEffects returns a list for an attempt, or nil if nothing can be taken.
+func (r *Resource) newEffects() *effects {
+	if r.st.claims == nil && r.st.admission == nil {
+		return nil
+	}
+	return new(effects)
+}
+
+// end ends the effects, the last one first. It is deferred, since a validation may panic.
+func (e *effects) end(stored bool) {
+	if e == nil {
+		return
+	}
+	for _, end := range slices.Backward(*e) {
 		end(stored)
+	}
+	*e = nil
+}
+
+// onFailure is Attributes.OnFailure. Nobody ends the effects of a nil list, which the body of a subresource has.
+func (e *effects) onFailure(undo func()) {
+	if e != nil {
+		*e = append(*e, func(stored bool) {
+			if !stored {
+				undo()
+			}
+		})
 	}
 }
 
@@ -32,31 +54,8 @@ func (r *Resource) claim(ctx context.Context, o kinds.Object, current *Item, req
 		old = current.obj
 	}
 	end, err := r.st.claims.Claim(ctx, r.Kind, o, old, req.DryRun)
-	req.claimed = &claim{end}
+	if end != nil {
+		*req.effects = append(*req.effects, end)
+	}
 	return err
-}
-
-// keepClaim passes what a request has claimed to the write that is made of it, or gives it back if there is none to commit. It is deferred,
-// since a validation may panic.
-func (w *write) keepClaim(req *Request, made *bool) {
-	if *made && !w.done {
-		w.claimed = req.claimed
-	} else {
-		req.claimed.finish(false)
-	}
-	req.claimed = nil
-}
-
-// commit is step 6: it makes a change and ends its claim. What an object that is gone had claimed is released.
-func (r *Resource) commit(ctx context.Context, w write) (write, error) {
-	claimed := w.claimed
-	w.claimed = nil
-	stored := false
-	defer func() { claimed.finish(stored) }()
-	w, err := r.st.source.commit(ctx, r, w)
-	stored = err == nil && w.obj != nil
-	if err == nil && w.obj == nil && r.st.claims != nil {
-		r.st.claims.Release(ctx, r.Kind, w.old.obj)
-	}
-	return w, err
 }

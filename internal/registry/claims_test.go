@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -21,7 +22,7 @@ type claims struct {
 	log    []string
 	open   int // claims that have not ended
 	refuse error
-	during func() // called by a claim
+	during func(name string) // called by a claim
 }
 
 func (c *claims) Claim(_ context.Context, _ kind.Kind, o, old meta.Object, dryRun bool) (func(bool), error) {
@@ -34,7 +35,7 @@ func (c *claims) Claim(_ context.Context, _ kind.Kind, o, old meta.Object, dryRu
 	}
 	if during := c.during; during != nil {
 		c.during = nil
-		during()
+		during(o.GetObjectMeta().Name)
 	}
 	o.GetObjectMeta().Labels = map[string]string{"claimed": "yes"}
 	c.open++
@@ -103,13 +104,19 @@ func TestAClaimEndsWithItsWrite(t *testing.T) {
 	assert.ErrorIs(t, update(stale, func(l *lease.Lease) { l.ResourceVersion = "1" }), meta.ReasonConflict)
 	assert.Empty(t, c.taken(), "a conflict claims nothing")
 
-	c.during = func() {
+	c.during = func(string) {
 		require.NoError(t, update(at, set(11)))
 	}
 	require.NoError(t, update(at, set(12)))
 	assert.Equal(t, []string{
 		"claim a update true dry false", "claim a update true dry false", "end true", "end false", "claim a update true dry false", "end true",
 	}, c.taken(), "a write that comes first sends the other back")
+
+	c.during = func(name string) { require.NoError(t, create(at, newLease("ns/"+name))) }
+	generated := newLease("ns/")
+	generated.GenerateName = "made-"
+	require.NoError(t, create(at, generated))
+	assert.Equal(t, []string{"end true", "end false", "end true"}, slices.DeleteFunc(c.taken(), func(s string) bool { return s[:3] != "end" }), "a generated name was taken")
 
 	c.refuse = errors.New("nothing is left")
 	assert.EqualError(t, update(at, set(13)), "nothing is left")

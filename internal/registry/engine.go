@@ -91,7 +91,6 @@ func Open(o Options, b backend.Backend, all ...*kinds.Kind) (*Store, error) {
 	return st, nil
 }
 
-// follow follows the Backend.
 func (e *engine) follow(history int) {
 	err := e.b.Follow(e.ctx, history, (*follower)(e))
 	e.cancel(cmp.Or(err, ErrClosed))
@@ -205,12 +204,13 @@ func (e *engine) checkLoaded() error {
 	case <-e.loaded:
 		return nil
 	default:
-		return errInitializing()
+		return ErrInitializing()
 	}
 }
 
-// errInitializing is the error of a read before the state is loaded (upstream: apiserver, storage/cacher/cacher.go).
-func errInitializing() error {
+// ErrInitializing returns the error of a read before the state is loaded, and of a request that was in flight when its kind was replaced
+// (upstream: apiserver, storage/cacher/cacher.go).
+func ErrInitializing() *meta.StatusError {
 	return meta.NewStatusError(http.StatusTooManyRequests, meta.ReasonTooManyRequests, &meta.StatusDetails{RetryAfterSeconds: 1}, "storage is (re)initializing")
 }
 

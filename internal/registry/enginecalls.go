@@ -126,7 +126,7 @@ func (e *engine) checkStart(leaves bool) (losses int64, err error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.lost {
-		return 0, errInitializing()
+		return 0, ErrInitializing()
 	}
 	return e.losses.Load(), nil
 }

@@ -183,7 +183,6 @@ func (p *Replica) advanceByAgeLocked(head uint64) (next time.Time) {
 	return next
 }
 
-// stopLocked stops the Replica at its version.
 func (p *Replica) stopLocked() error {
 	p.stopped = true
 	kept := map[meta.GroupResource]snapshot{}
@@ -198,7 +197,6 @@ func (p *Replica) stopLocked() error {
 	return nil
 }
 
-// all returns all collections.
 func (st *Store) all() (all []*Resource) {
 	st.mu.RLock()
 	defer st.mu.RUnlock()

@@ -11,7 +11,6 @@ import (
 // storage prefix of the kind, namespace and name; the object in its storage version, in a protobuf envelope or, for
 // kinds without a protobuf form, in JSON. The resourceVersion is not in the value. It is the version of the key.
 
-// storedKey returns the key of an object.
 func (r *Resource) storedKey(k key) string {
 	if r.Info().ClusterScoped {
 		return r.Info().StoragePrefix + "/" + k.name

@@ -19,12 +19,6 @@ import (
 // Resource of its own, with the objects and without the history, and the old one is retired: its reads see the last
 // state, its writes fail, and its watches end.
 
-// ErrReplaced returns the error of a request that was in flight when its kind was replaced.
-func ErrReplaced() *meta.StatusError {
-	return meta.NewStatusError(http.StatusTooManyRequests, meta.ReasonTooManyRequests, &meta.StatusDetails{RetryAfterSeconds: 1},
-		"storage is (re)initializing")
-}
-
 // errDropped is the error of a write to a Resource whose kind is gone.
 func errDropped() *meta.StatusError {
 	return meta.NewStatusError(http.StatusNotFound, meta.ReasonNotFound, &meta.StatusDetails{},
@@ -170,10 +164,9 @@ func (st *Store) replaceLocked(old *Resource, k *kinds.Kind) {
 	if e := st.engine; e != nil {
 		e.replaced(old, r)
 	}
-	old.retireLocked(ErrReplaced())
+	old.retireLocked(ErrInitializing())
 }
 
-// read returns an item of the collection as an object of its kind.
 func (r *Resource) read(it *Item) *Item { return it.under(r.Kind) }
 
 // under returns the item as an object of a kind. An item that was stored under a kind that was replaced since is converted once, as a

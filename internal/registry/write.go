@@ -54,7 +54,7 @@ type Request struct {
 	Options *kinds.WriteOptions
 
 	asking  asking
-	claimed *claim // by an attempt, until its write is made
+	effects *effects // of the attempt that is made
 }
 
 func (req *Request) warn(text string) {
@@ -85,7 +85,8 @@ func (r *Resource) Create(ctx context.Context, o kinds.Object, req Request) (it 
 	}
 	req.Name = m.Name
 	r.asks(ctx, &req)
-	defer req.asking.end(&err)
+	req.effects = r.newEffects()
+	defer func() { req.effects.end(it != nil && it.version > 0) }()
 	req.asking.owns = true
 	if o, err = r.admit(ctx, o, nil, &req); err != nil {
 		return nil, err
@@ -108,6 +109,7 @@ func (r *Resource) Create(ctx context.Context, o kinds.Object, req Request) (it 
 		if !errors.Is(err, meta.ReasonAlreadyExists) {
 			return it, err
 		}
+		req.effects.end(false)
 		if attempt == generateAttempts {
 			return nil, r.noUniqueName(m.Name, err)
 		}
@@ -159,8 +161,6 @@ func (r *Resource) create(ctx context.Context, o kinds.Object, req *Request) (*I
 
 // planCreate does the steps of a create before the commit.
 func (r *Resource) planCreate(ctx context.Context, o kinds.Object, req *Request) (w write, err error) {
-	made := false
-	defer func() { w.keepClaim(req, &made) }()
 	if err := r.prepareCreate(ctx, o, req); err != nil {
 		return w, err
 	}
@@ -170,9 +170,7 @@ func (r *Resource) planCreate(ctx context.Context, o kinds.Object, req *Request)
 	if v, err := parseResourceVersion(o.GetObjectMeta().ResourceVersion); err == nil && v != 0 && !req.DryRun {
 		return w, errors.New("resourceVersion should not be set on objects to be created")
 	}
-	w, err = r.creation(ctx, o, req, false)
-	made = err == nil
-	return w, err
+	return r.creation(ctx, o, req, false)
 }
 
 // creation returns the write of a new object after steps 2 and 3.
@@ -245,7 +243,6 @@ func (r *Resource) Update(ctx context.Context, req Request, change Change) (it *
 		change = through{body}
 	}
 	r.asks(ctx, &req)
-	defer req.asking.end(&err)
 	w, err := r.attempt(ctx, req, change)
 	if err != nil {
 		return nil, false, err
@@ -271,9 +268,8 @@ func (r *Resource) attempt(ctx context.Context, req Request, c Change) (write, e
 				return write{}, err
 			}
 		}
-		w, err := c.plan(ctx, r, current, req)
-		if err == nil && !w.done {
-			w, err = r.commit(ctx, w)
+		w, committed, err := r.once(ctx, current, &req, c)
+		if committed {
 			lost, isLost := err.(*lostRace)
 			switch {
 			case !isLost:
@@ -297,6 +293,28 @@ func (r *Resource) attempt(ctx context.Context, req Request, c Change) (write, e
 		}
 		current, confirmed = have, true
 	}
+}
+
+// once plans a change, and commits it if there is something to commit.
+func (r *Resource) once(ctx context.Context, current *Item, req *Request, c Change) (w write, committed bool, err error) {
+	stored := false
+	req.effects = r.newEffects()
+	defer func() { req.effects.end(stored) }()
+	if w, err = c.plan(ctx, r, current, *req); err != nil || w.done {
+		return w, false, err
+	}
+	w, err = r.commit(ctx, w)
+	stored = err == nil && w.obj != nil
+	return w, true, err
+}
+
+// commit is step 6. What an object that is gone had claimed is released.
+func (r *Resource) commit(ctx context.Context, w write) (write, error) {
+	w, err := r.st.source.commit(ctx, r, w)
+	if err == nil && w.obj == nil && r.st.claims != nil {
+		r.st.claims.Release(ctx, r.Kind, w.old.obj)
+	}
+	return w, err
 }
 
 // convertBefore does the conversions that an update makes of the state before it: to the version of the request, for which the
@@ -336,21 +354,12 @@ type write struct {
 	// graceOver reports that obj, a deleted object, is to be removed at once.
 	graceOver bool
 
-	claimed *claim // by an obj
 	answer  *Item  // set by the commit of an obj, and before it otherwise
 	version uint64 // of the commit
 }
 
 // replace does steps 2 to 5 of an update: o is the state after current, which may be nil.
 func (r *Resource) replace(ctx context.Context, current *Item, o kinds.Object, req *Request, applied bool) (w write, err error) {
-	made := false
-	defer func() { w.keepClaim(req, &made) }()
-	w, err = r.planReplace(ctx, current, o, req, applied)
-	made = err == nil
-	return w, err
-}
-
-func (r *Resource) planReplace(ctx context.Context, current *Item, o kinds.Object, req *Request, applied bool) (w write, err error) {
 	if current == nil {
 		return r.createMissing(ctx, o, req, applied)
 	}

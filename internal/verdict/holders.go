@@ -41,7 +41,6 @@ func leaseAfter(c *change) *lease.Lease {
 	return c.New.Wire().(*lease.Lease)
 }
 
-// holder describes the holder of a Lease.
 func holder(l *lease.Lease) string {
 	id, seconds := l.Spec.HolderIdentity, l.Spec.LeaseDurationSeconds
 	switch {

@@ -51,7 +51,7 @@ type Attributes struct {
 	// Warn adds a warning to the answer. It is not nil.
 	Warn func(text string)
 	// OnFailure registers what takes back an effect that Validate has beside the write, such as the charge of a quota. It is called if
-	// nothing comes of this attempt of a create or an update. It is not nil.
+	// this attempt of a create or an update stores nothing. It is not nil.
 	OnFailure func(undo func())
 }
 

@@ -343,7 +343,7 @@ func (c *collector) work() {
 func (c *collector) add(p plan, l *life) {
 	found := c.x.judge(l)
 	c.mu.Lock()
-	if !l.acted() {
+	if l.acted() == 0 {
 		c.report.NoHit = append(c.report.NoHit, p.String())
 	}
 	c.progressLocked()

@@ -290,7 +290,7 @@ func (l *life) seeLocked(c *change) {
 	k := l.x.keyOf(it)
 	t, ok := l.objects[k]
 	if !ok {
-		t = tracked{key: k, before: c.Old}
+		t = tracked{before: c.Old}
 	}
 	t.now = c.New
 	l.objects[k] = t

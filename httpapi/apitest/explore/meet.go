@@ -1,6 +1,7 @@
 package explore
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -98,7 +99,7 @@ func (l *life) perturb(p *process, r apitest.Request, t target) apitest.Effect {
 			return l.adversary
 		}
 	case crashTwice:
-		if (plan.at == t || l.twiceBegun() && isWrite) && l.take(2) {
+		if (plan.at == t || l.acted() == 1 && isWrite) && l.take(2) {
 			p.crashing.Store(true)
 			return apitest.CutAfter()
 		}
@@ -129,17 +130,11 @@ func (l *life) mark() {
 	l.acts = max(l.acts, 1)
 }
 
-// acted reports whether the plan has acted.
-func (l *life) acted() bool {
+// acted returns how often the plan has acted.
+func (l *life) acted() int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.acts > 0
-}
-
-func (l *life) twiceBegun() bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.acts == 1
+	return l.acts
 }
 
 // strike acts on the request that the plan names.
@@ -298,7 +293,7 @@ func (l *life) restart(ctx context.Context, p *plan) {
 		ends = append(ends, f)
 	}
 	l.setOnStart(onStart)
-	l.note("", fmt.Sprintf("%s reads the state before %s", orAll(p.controller), p.at), true)
+	l.note("", fmt.Sprintf("%s reads the state before %s", cmp.Or(p.controller, "the controller"), p.at), true)
 	l.stopAll(ctx, p.controller, true)
 	time.Sleep(pauseAfterCrash + staleFor)
 	l.setOnStart(nil)
@@ -312,13 +307,6 @@ func (l *life) setOnStart(f func(*process)) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.onStart = f
-}
-
-func orAll(controller string) string {
-	if controller == "" {
-		return "the controller"
-	}
-	return controller
 }
 
 // versionBefore returns the version before a change, or 0.

@@ -21,7 +21,6 @@ func (k key) String() string { return k.resource + " " + k.object }
 
 // tracked is an object that a run has changed.
 type tracked struct {
-	key    key
 	before *registry.Item // before the first change of the run, or nil
 	now    *registry.Item // or nil if it is gone
 }

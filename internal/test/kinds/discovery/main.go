@@ -144,9 +144,8 @@ func (r recorder) legacy() (map[string]json.RawMessage, error) {
 	return docs, nil
 }
 
-// columns returns the column definitions of each resource that can be listed, by the path of its list.
-func (r recorder) columns(legacy map[string]json.RawMessage) (map[string]json.RawMessage, error) {
-	out := map[string]json.RawMessage{}
+// listable returns the paths of all lists.
+func listable(legacy map[string]json.RawMessage) (paths []string, err error) {
 	for path, doc := range legacy {
 		var list struct {
 			Resources []struct {
@@ -158,19 +157,31 @@ func (r recorder) columns(legacy map[string]json.RawMessage) (map[string]json.Ra
 			return nil, err
 		}
 		for _, resource := range list.Resources {
-			if !slices.Contains(resource.Verbs, "list") {
-				continue
+			if slices.Contains(resource.Verbs, "list") {
+				paths = append(paths, path+"/"+resource.Name)
 			}
-			doc, err := r.get(path+"/"+resource.Name+"?limit=1", table)
-			if err != nil {
-				return nil, err
-			}
-			var t struct{ ColumnDefinitions json.RawMessage }
-			if err := json.Unmarshal(doc, &t); err != nil {
-				return nil, err
-			}
-			out[path+"/"+resource.Name] = t.ColumnDefinitions
 		}
+	}
+	return paths, nil
+}
+
+// columns returns the column definitions of each resource that can be listed, by the path of its list.
+func (r recorder) columns(legacy map[string]json.RawMessage) (map[string]json.RawMessage, error) {
+	out := map[string]json.RawMessage{}
+	paths, err := listable(legacy)
+	if err != nil {
+		return nil, err
+	}
+	for _, path := range paths {
+		doc, err := r.get(path+"?limit=1", table)
+		if err != nil {
+			return nil, err
+		}
+		var t struct{ ColumnDefinitions json.RawMessage }
+		if err := json.Unmarshal(doc, &t); err != nil {
+			return nil, err
+		}
+		out[path] = t.ColumnDefinitions
 	}
 	return out, nil
 }

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"slices"
 )
 
 // selectors says which fields a fieldSelector may name.
@@ -38,34 +37,24 @@ func (r recorder) selectors(legacy map[string]json.RawMessage) (*selectors, erro
 		},
 		Resources: map[string]selectable{},
 	}
-	for path, doc := range legacy {
-		var list struct {
-			Resources []struct {
-				Name  string
-				Verbs []string
+	paths, err := listable(legacy)
+	if err != nil {
+		return nil, err
+	}
+	for _, path := range paths {
+		var one selectable
+		for _, field := range s.Asked {
+			refusal, err := r.refusal(path + "?limit=1&fieldSelector=" + field + "%3Dx")
+			switch {
+			case err != nil:
+				return nil, err
+			case refusal == "":
+				one.Accepted = append(one.Accepted, field)
+			case field == "no.such":
+				one.Refusal = refusal
 			}
 		}
-		if err := json.Unmarshal(doc, &list); err != nil {
-			return nil, err
-		}
-		for _, resource := range list.Resources {
-			if !slices.Contains(resource.Verbs, "list") {
-				continue
-			}
-			path, one := path+"/"+resource.Name, selectable{}
-			for _, field := range s.Asked {
-				refusal, err := r.refusal(path + "?limit=1&fieldSelector=" + field + "%3Dx")
-				switch {
-				case err != nil:
-					return nil, err
-				case refusal == "":
-					one.Accepted = append(one.Accepted, field)
-				case field == "no.such":
-					one.Refusal = refusal
-				}
-			}
-			s.Resources[path] = one
-		}
+		s.Resources[path] = one
 	}
 	return s, nil
 }

@@ -77,15 +77,11 @@ func fill(o runtime.Object, doc map[string]any) error {
 
 // fillWith makes an object in the form of a write the content of an object in a version.
 func fillWith(ctx context.Context, out runtime.Object, k kind.Kind, version int, o meta.Object) error {
-	o, err := k.Wire(ctx, o, version)
-	if err != nil {
-		return err
-	}
-	if v, ok := kind.Value(o).(runtime.Object); ok {
+	v, err := wire(ctx, k, version, o)
+	if err == nil {
 		reflect.ValueOf(out).Elem().Set(reflect.ValueOf(v).Elem())
-		return nil
 	}
-	return fill(out, k.Tree(o, version))
+	return err
 }
 
 // tree returns an object as a tree, which may share memory with it.

@@ -62,16 +62,21 @@ func (r *reader) maySign(ctx context.Context, a *writes.Attributes) error {
 	return refuse(a, fmt.Errorf("user not permitted to sign requests with signerName %q", old.Spec.SignerName))
 }
 
+// parseRequest returns what the signer is asked to sign (upstream: pkg/apis/certificates, ParseCSR).
+func parseRequest(request *certificatesv1.CertificateSigningRequest) (*x509.CertificateRequest, error) {
+	block, _ := pem.Decode(request.Spec.Request)
+	if block == nil || block.Type != "CERTIFICATE REQUEST" {
+		return nil, errors.New("PEM block type must be CERTIFICATE REQUEST")
+	}
+	return x509.ParseCertificateRequest(block.Bytes)
+}
+
 // restrictSubject is the plugin CertificateSubjectRestriction: nobody becomes an administrator by a certificate.
 func restrictSubject(a *writes.Attributes, request *certificatesv1.CertificateSigningRequest) error {
 	if request.Spec.SignerName != certificatesv1.KubeAPIServerClientSignerName {
 		return nil
 	}
-	block, _ := pem.Decode(request.Spec.Request)
-	if block == nil || block.Type != "CERTIFICATE REQUEST" {
-		return refuse(a, errors.New("failed to parse CSR: PEM block type must be CERTIFICATE REQUEST"))
-	}
-	parsed, err := x509.ParseCertificateRequest(block.Bytes)
+	parsed, err := parseRequest(request)
 	if err != nil {
 		return refuse(a, fmt.Errorf("failed to parse CSR: %w", err))
 	}

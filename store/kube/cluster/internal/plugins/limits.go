@@ -105,7 +105,7 @@ func (r *reader) checkLimits(_ context.Context, a *writes.Attributes) error {
 func outside(item *corev1.LimitRangeItem, a *writes.Attributes) (errs []error) {
 	if claim := kind.ValueOf[corev1.PersistentVolumeClaim](a.Object); claim != nil && item.Type == corev1.LimitTypePersistentVolumeClaim {
 		b := bounds{item: item, request: claim.Spec.Resources.Requests}
-		return append(b.each(item.Min, b.checkMin), b.each(item.Max, b.checkMaxRequest)...)
+		return append(b.each(item.Min, b.checkMin), b.each(item.Max, b.checkMax)...)
 	}
 	pod := kind.ValueOf[corev1.Pod](a.Object)
 	if pod == nil {
@@ -185,27 +185,13 @@ func (b bounds) checkMax(name corev1.ResourceName, enforced resource.Quantity) e
 	n := amounts(request, limit, enforced)
 	why := ""
 	switch {
-	case !limited:
+	case !limited && b.item.Type != corev1.LimitTypePersistentVolumeClaim: // claims have no limits
 		why = ".  No limit is specified"
-	case n[1] > n[2]:
+	case !limited && !asked:
+		why = ".  No request is specified"
+	case limited && n[1] > n[2]:
 		why = ", but limit is " + limit.String()
 	case asked && n[0] > n[2]:
-		why = ", but request is " + request.String()
-	default:
-		return nil
-	}
-	return fmt.Errorf("maximum %s usage per %s is %s%s", name, b.item.Type, enforced.String(), why)
-}
-
-// checkMaxRequest is checkMax for claims, which have no limits.
-func (b bounds) checkMaxRequest(name corev1.ResourceName, enforced resource.Quantity) error {
-	request, asked := b.request[name]
-	n := amounts(request, enforced)
-	why := ""
-	switch {
-	case !asked:
-		why = ".  No request is specified"
-	case n[0] > n[1]:
 		why = ", but request is " + request.String()
 	default:
 		return nil

@@ -2,8 +2,6 @@ package plugins
 
 import (
 	"context"
-	"crypto/x509"
-	"encoding/pem"
 	"errors"
 	"fmt"
 	"maps"
@@ -47,33 +45,29 @@ func restricted(f func(ctx context.Context, node string, a *writes.Attributes) e
 
 // nodePods lets a node create and delete mirror Pods of its own, write the status of its Pods, and evict them.
 func (r *reader) nodePods(_ context.Context, node string, a *writes.Attributes) error {
+	own := func(mayNot string) error {
+		pod := r.pods.Get(a.Namespace, a.Name)
+		if pod == nil {
+			return notFound("pod", a.Name)
+		}
+		if pod.Spec.NodeName != node {
+			return refuse(a, fmt.Errorf(mayNot, node))
+		}
+		return nil
+	}
 	switch {
 	case a.Subresource == "status" && a.Operation == writes.Update:
 		return checkPodStatus(node, a)
 	case a.Subresource == "status":
 		return refuse(a, fmt.Errorf("unexpected operation %q", a.Operation))
 	case a.Subresource == "eviction":
-		pod := r.pods.Get(a.Namespace, a.Name)
-		if pod == nil {
-			return notFound("pod", a.Name)
-		}
-		if pod.Spec.NodeName != node {
-			return refuse(a, fmt.Errorf("node %s can only evict pods with spec.nodeName set to itself", node))
-		}
-		return nil
+		return own("node %s can only evict pods with spec.nodeName set to itself")
 	case a.Subresource != "":
 		return refuse(a, fmt.Errorf("unexpected pod subresource %q, only 'status' and 'eviction' are allowed", a.Subresource))
 	case a.Operation == writes.Create:
 		return r.checkMirrorOf(node, a)
 	case a.Operation == writes.Delete:
-		pod := r.pods.Get(a.Namespace, a.Name)
-		if pod == nil {
-			return notFound("pod", a.Name)
-		}
-		if pod.Spec.NodeName != node {
-			return refuse(a, fmt.Errorf("node %q can only delete pods with spec.nodeName set to itself", node))
-		}
-		return nil
+		return own("node %q can only delete pods with spec.nodeName set to itself")
 	}
 	return refuse(a, fmt.Errorf("unexpected operation %q, node %q can only create and delete mirror pods", a.Operation, node))
 }
@@ -386,11 +380,7 @@ func nodeCertificates(_ context.Context, node string, a *writes.Attributes) erro
 		request.Spec.SignerName != certificatesv1.KubeletServingSignerName && request.Spec.SignerName != certificatesv1.KubeAPIServerClientKubeletSignerName {
 		return nil
 	}
-	block, _ := pem.Decode(request.Spec.Request)
-	if block == nil || block.Type != "CERTIFICATE REQUEST" {
-		return refuse(a, errors.New("unable to parse csr: PEM block type must be CERTIFICATE REQUEST"))
-	}
-	csr, err := x509.ParseCertificateRequest(block.Bytes)
+	csr, err := parseRequest(request)
 	if err != nil {
 		return refuse(a, fmt.Errorf("unable to parse csr: %w", err))
 	}

@@ -34,29 +34,7 @@ type Dial func(ctx context.Context, network, address string) (net.Conn, error)
 // dial.
 func Extend(a *httpapi.API, opts *httpapi.Options, dial Dial) {
 	p := &proxier{api: a, transport: transport(dial)}
-	outer := opts.Middleware
-	opts.Middleware = func(next http.Handler) http.Handler {
-		var h http.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			if isProxied(r.URL.Path) {
-				r = r.WithContext(scheme.WithProxier(r.Context(), p))
-			}
-			next.ServeHTTP(w, r)
-		})
-		if outer != nil {
-			h = outer(h)
-		}
-		return h
-	}
-}
-
-// isProxied reports whether a path may be one that is passed on.
-func isProxied(path string) bool {
-	for _, part := range []string{"/proxy", "/log", "/exec", "/attach", "/portforward"} {
-		if strings.Contains(path, part) {
-			return true
-		}
-	}
-	return false
+	opts.ConnectContext = func(ctx context.Context) context.Context { return scheme.WithProxier(ctx, p) }
 }
 
 // transport returns a transport that keeps no connections, so that none outlives its API. Nobody has given the server the certificates

@@ -15,22 +15,22 @@ import (
 
 // coreEvent checks an Event of the group "". Upstream lets it change in any way.
 func coreEvent(e *errs, o *corev1.Event) {
-	p, namespace := field.NewPath("involvedObject", "namespace"), o.InvolvedObject.Namespace
-	mismatch := func() { e.invalid(p, namespace, "does not match event.namespace") }
-	if o.EventTime.Time.Equal(time.Time{}) {
-		switch {
-		case namespace == "" && o.Namespace != metav1.NamespaceNone && o.Namespace != metav1.NamespaceDefault:
-			mismatch()
-		case namespace != "" && o.Namespace != namespace:
-			mismatch()
-		}
-	} else {
-		if namespace == "" && o.Namespace != metav1.NamespaceDefault && o.Namespace != metav1.NamespaceSystem {
-			mismatch()
-		}
+	eventNamespace(e, o.Namespace, o.InvolvedObject.Namespace, o.EventTime)
+	if !o.EventTime.IsZero() {
 		newStyle(e, "reportingComponent", o.ReportingController, o.ReportingInstance, o.Action, o.Reason, o.Message)
 	}
 	e.invalids(field.NewPath("namespace"), o.Namespace, validation.IsDNS1123Subdomain(o.Namespace))
+}
+
+// eventNamespace checks the namespace of an event about an object of another one. Only an event with a time may be in kube-system.
+func eventNamespace(e *errs, namespace, about string, at metav1.MicroTime) {
+	other := metav1.NamespaceNone
+	if !at.IsZero() {
+		other = metav1.NamespaceSystem
+	}
+	if about == "" && namespace != metav1.NamespaceDefault && namespace != other || about != "" && at.IsZero() && namespace != about {
+		e.invalid(field.NewPath("involvedObject", "namespace"), about, "does not match event.namespace")
+	}
 }
 
 // newStyle checks what events have since there is events.k8s.io.
@@ -55,18 +55,8 @@ func validateEvents(e *errs, subresource string, obj, old runtime.Object) bool {
 		return false
 	}
 	was := kindOf[eventsv1.Event](old)
-	namespace := o.Regarding.Namespace
-	mismatch := func() {
-		e.invalid(field.NewPath("involvedObject", "namespace"), namespace, "does not match event.namespace")
-	}
-	if o.EventTime.IsZero() {
-		if namespace == "" && o.Namespace != metav1.NamespaceNone && o.Namespace != metav1.NamespaceDefault || namespace != "" && o.Namespace != namespace {
-			mismatch()
-		}
-	} else {
-		if namespace == "" && o.Namespace != metav1.NamespaceDefault && o.Namespace != metav1.NamespaceSystem {
-			mismatch()
-		}
+	eventNamespace(e, o.Namespace, o.Regarding.Namespace, o.EventTime)
+	if !o.EventTime.IsZero() {
 		newStyle(e, "reportingController", o.ReportingController, o.ReportingInstance, o.Action, o.Reason, o.Note)
 	}
 	e.invalids(field.NewPath("namespace"), o.Namespace, validation.IsDNS1123Subdomain(o.Namespace))

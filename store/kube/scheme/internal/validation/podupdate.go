@@ -61,26 +61,22 @@ func podUpdate(e *errs, pod, old *corev1.Pod) {
 
 func podAnnotationUpdate(e *errs, pod, old *corev1.Pod) {
 	p := field.NewPath("metadata", "annotations")
-	for _, key := range sorted(old.Annotations) {
-		if value, ok := pod.Annotations[key]; ok && value == old.Annotations[key] {
-			continue
-		}
+	check := func(key, mayNot string) {
 		if strings.HasPrefix(key, appArmorAnnotation) {
-			e.forbidden(p.Key(key), "may not remove or update AppArmor annotations")
+			e.forbidden(p.Key(key), "may not "+mayNot+" AppArmor annotations")
 		}
 		if key == mirrorAnnotation {
-			e.forbidden(p.Key(key), "may not remove or update mirror pod annotation")
+			e.forbidden(p.Key(key), "may not "+mayNot+" mirror pod annotation")
+		}
+	}
+	for _, key := range sorted(old.Annotations) {
+		if value, ok := pod.Annotations[key]; !ok || value != old.Annotations[key] {
+			check(key, "remove or update")
 		}
 	}
 	for _, key := range sorted(pod.Annotations) {
-		if _, ok := old.Annotations[key]; ok {
-			continue
-		}
-		if strings.HasPrefix(key, appArmorAnnotation) {
-			e.forbidden(p.Key(key), "may not add AppArmor annotations")
-		}
-		if key == mirrorAnnotation {
-			e.forbidden(p.Key(key), "may not add mirror pod annotation")
+		if _, ok := old.Annotations[key]; !ok {
+			check(key, "add")
 		}
 	}
 	podAnnotations(e, p, pod.Annotations, &pod.Spec)
