@@ -9,6 +9,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"net"
 	"net/http"
 	"os"
@@ -144,13 +145,18 @@ func refusal(t *testing.T, args ...string) string {
 	return string(out)
 }
 
-// freeAddress returns an address of this machine where nobody listens.
+// freeAddress returns an address of this machine where nobody listens. Systems give no port below 32768 to connections and to listeners
+// at port 0, so nobody gets it before it is used, or while a server is started again.
 func freeAddress(t *testing.T) string {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	defer l.Close()
-	return l.Addr().String()
+	for range 100 {
+		if l, err := net.Listen("tcp", fmt.Sprint("127.0.0.1:", 10_000+rand.IntN(22_000))); err == nil {
+			defer l.Close()
+			return l.Addr().String()
+		}
+	}
+	require.Fail(t, "no port is free")
+	return ""
 }
 
 // access has the contents of a kubeconfig.

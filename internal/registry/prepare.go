@@ -25,7 +25,6 @@ func wipeSystemFields(m *meta.ObjectMeta) {
 
 // restoreSystemFields restores the fields that an update must not change.
 func restoreSystemFields(m, old *meta.ObjectMeta) {
-	m.SelfLink = ""
 	if m.UID == "" {
 		m.UID = old.UID
 	}

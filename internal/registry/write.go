@@ -379,12 +379,16 @@ func (r *Resource) replace(ctx context.Context, current *Item, o kinds.Object, r
 	last := old.DeletionTimestamp != nil && !r.Kind.Holds(o) &&
 		(old.DeletionGracePeriodSeconds == nil || *old.DeletionGracePeriodSeconds == 0)
 	same := r.Kind.Type().Equal(o, current.obj)
+	if m = o.GetObjectMeta(); !same {
+		m.ManagedFields = managers
+	}
+	if m.SelfLink != "" && !req.DryRun && !last {
+		m.SelfLink = "" // only what is stored has none
+		same = r.Kind.Type().Equal(o, current.obj)
+	}
 	if !last && same && !current.isFilled() {
 		w.answer, w.done = current, true
 		return w, nil
-	}
-	if !same {
-		o.GetObjectMeta().ManagedFields = managers
 	}
 	if req.DryRun {
 		w.answer, w.done = newItem(r.Kind, o, current.version), true

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"iter"
 	"log"
+	"math/rand/v2"
 	"net"
 	"os"
 	"slices"
@@ -43,14 +44,17 @@ func run(m *testing.M) int {
 	return m.Run()
 }
 
-// freeURL returns a URL of this machine where nobody listens.
+// freeURL returns a URL of this machine where nobody listens. Systems give no port below 32768 to connections and to listeners at port 0,
+// so nobody gets it before it is used.
 func freeURL() string {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		log.Fatal(err)
+	for range 100 {
+		if l, err := net.Listen("tcp", fmt.Sprint("127.0.0.1:", 10_000+rand.IntN(22_000))); err == nil {
+			defer l.Close()
+			return "http://" + l.Addr().String()
+		}
 	}
-	defer l.Close()
-	return "http://" + l.Addr().String()
+	log.Fatal("no port is free")
+	return ""
 }
 
 func dial(t testing.TB, urls ...string) *clientv3.Client {

@@ -20,7 +20,7 @@ type ObjectMeta struct {
 	GenerateName string `json:"generateName,omitempty" protobuf:"2"`
 	// Namespace is the namespace of the object. It cannot be changed.
 	Namespace string `json:"namespace,omitempty" protobuf:"3"`
-	// SelfLink is obsolete, and dropped on every write.
+	// SelfLink is obsolete, and never stored.
 	SelfLink string `json:"selfLink,omitempty" protobuf:"4"`
 	// UID is assigned on create. In an update it is a precondition.
 	UID UID `json:"uid,omitempty" protobuf:"5"`

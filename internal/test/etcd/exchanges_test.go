@@ -3,7 +3,6 @@ package etcd_test
 import (
 	"bytes"
 	"fmt"
-	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -17,6 +16,7 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/kubecoord/kubecoord/httpapi"
+	"github.com/kubecoord/kubecoord/internal/test/etcd/cluster"
 	"github.com/kubecoord/kubecoord/internal/test/etcd/kinetest"
 	"github.com/kubecoord/kubecoord/internal/test/wiretest"
 	"github.com/kubecoord/kubecoord/store"
@@ -33,14 +33,6 @@ import (
 func standing() clock.Clock {
 	now := time.Now()
 	return clock.Func(func() time.Time { return now })
-}
-
-// freeURL returns a URL of this machine where nobody listens.
-func freeURL(t testing.TB) string {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	defer l.Close()
-	return "http://" + l.Addr().String()
 }
 
 func dial(t testing.TB, url string) *clientv3.Client {
@@ -110,7 +102,7 @@ func compactOld(t *testing.T, client *clientv3.Client) {
 
 func TestRecordedAnswersOnEtcd(t *testing.T) {
 	t.Parallel()
-	url := freeURL(t)
+	url := "http://" + cluster.FreeAddress(t)
 	startMember(t, url)
 	replay(t, replica(t, dial(t, url), standing()))
 }
@@ -127,7 +119,7 @@ func (tr *turns) RoundTrip(r *http.Request) (*http.Response, error) {
 
 func TestRecordedAnswersOnTwoReplicasInTurn(t *testing.T) {
 	t.Parallel()
-	url := freeURL(t)
+	url := "http://" + cluster.FreeAddress(t)
 	startMember(t, url)
 	cl := standing()
 	replay(t, &turns{to: []http.RoundTripper{replica(t, dial(t, url), cl), replica(t, dial(t, url), cl)}})
@@ -139,7 +131,7 @@ func TestRecordedAnswersOnADataDirectory(t *testing.T) {
 }
 
 func TestRecordedAnswersOnKine(t *testing.T) {
-	binary, url := kinetest.Binary(t), freeURL(t)
+	binary, url := kinetest.Binary(t), "http://"+cluster.FreeAddress(t)
 	address := strings.TrimPrefix(url, "http://")
 	kine := exec.Command(binary, kinetest.Args(t.TempDir(), address)...)
 	require.NoError(t, kine.Start())

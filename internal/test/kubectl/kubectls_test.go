@@ -81,7 +81,7 @@ var findDebian = sync.OnceValues(func() (string, error) {
 			return "", errAbsent
 		}
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, program, "version", "--client")
 	cmd.Env = []string{"HOME=" + programs, "PATH=" + os.Getenv("PATH")}

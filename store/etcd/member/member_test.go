@@ -3,6 +3,7 @@ package member_test
 import (
 	"context"
 	"fmt"
+	"math/rand/v2"
 	"net"
 	"os"
 	"os/exec"
@@ -137,11 +138,17 @@ func TestAFullDiskFailsTheMember(t *testing.T) {
 	require.ErrorContains(t, m.Close(), "no space left on device")
 }
 
+// freeURL returns a URL of this machine where nobody listens. Systems give no port below 32768 to connections and to listeners at port 0,
+// so nobody gets it before it is used.
 func freeURL(t *testing.T) string {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	defer l.Close()
-	return "http://" + l.Addr().String()
+	for range 100 {
+		if l, err := net.Listen("tcp", fmt.Sprint("127.0.0.1:", 10_000+rand.IntN(22_000))); err == nil {
+			defer l.Close()
+			return "http://" + l.Addr().String()
+		}
+	}
+	require.Fail(t, "no port is free")
+	return ""
 }
 
 func TestOneMemberGrowsToThree(t *testing.T) {

@@ -28,7 +28,7 @@ func Start(t testing.TB, n int) *Cluster {
 	c, initial := &Cluster{}, []string{}
 	for i := range n {
 		name := fmt.Sprintf("member%d", i)
-		client, peer := freeAddress(t), freeAddress(t)
+		client, peer := FreeAddress(t), FreeAddress(t)
 		m := &Member{Peers: NewProxy(t, peer), Address: client}
 		advertised := "http://" + m.Peers.Address()
 		initial = append(initial, name+"="+advertised)
@@ -51,7 +51,7 @@ func Start(t testing.TB, n int) *Cluster {
 
 // StartKine starts kine in an empty directory, or skips the test.
 func StartKine(t testing.TB) *Cluster {
-	address := freeAddress(t)
+	address := FreeAddress(t)
 	p := newProcess(t, "kine", job{Kine: &kineJob{kinetest.Binary(t), t.TempDir(), address}})
 	p.Start()()
 	return &Cluster{Members: []*Member{{Process: p, Address: address}}}
@@ -75,7 +75,7 @@ type Replica struct {
 // Replica returns a replica. It is not started.
 func (c *Cluster) Replica(t testing.TB, name, prefix string, history int) *Replica {
 	t.Helper()
-	address := freeAddress(t)
+	address := FreeAddress(t)
 	r := &Replica{URL: "http://" + address}
 	var endpoints []string
 	for _, m := range c.Members {

@@ -153,12 +153,19 @@ func (w *world) noSpace(meanwhile func()) {
 	defer cancel()
 	r, err := w.admin.MemberList(ctx)
 	require.NoError(w.t, err)
-	alarm := &pb.AlarmRequest{Action: pb.AlarmRequest_ACTIVATE, MemberID: r.Header.MemberId, Alarm: pb.AlarmType_NOSPACE}
-	_, err = pb.NewMaintenanceClient(w.admin.ActiveConnection()).Alarm(ctx, alarm)
-	require.NoError(w.t, err)
-	meanwhile()
-	_, err = w.admin.AlarmDisarm(ctx, (*clientv3.AlarmMember)(&pb.AlarmMember{MemberID: r.Header.MemberId, Alarm: pb.AlarmType_NOSPACE}))
-	require.NoError(w.t, err)
+	alarm := &pb.AlarmRequest{MemberID: r.Header.MemberId, Alarm: pb.AlarmType_NOSPACE}
+	for _, alarm.Action = range []pb.AlarmRequest_AlarmAction{pb.AlarmRequest_ACTIVATE, pb.AlarmRequest_DEACTIVATE} {
+		for { // while members elect, after the fault before this one, a request may get lost
+			_, err = pb.NewMaintenanceClient(w.admin.ActiveConnection()).Alarm(ctx, alarm)
+			if err == nil || ctx.Err() != nil {
+				break
+			}
+		}
+		require.NoError(w.t, err)
+		if alarm.Action == pb.AlarmRequest_ACTIVATE {
+			meanwhile()
+		}
+	}
 }
 
 // fault lets something fail, and mends it.

@@ -46,11 +46,11 @@ type resource struct {
 var resources = []resource{{
 	group: coordination, plural: "leases", singular: "lease", versions: []string{"v1"},
 	object: func() runtime.Object { return &coordinationv1.Lease{} }, list: func() runtime.Object { return &coordinationv1.LeaseList{} },
-	strategy: leaseStrategy, prefix: coordination + "/leases", mediaType: runtime.ContentTypeProtobuf, converter: publishedTypes,
+	strategy: leaseStrategy, prefix: "leases", mediaType: runtime.ContentTypeProtobuf, converter: publishedTypes,
 }, {
 	group: coordination, plural: "leasecandidates", singular: "leasecandidate", versions: []string{"v1beta1", "v1alpha2"},
 	object: func() runtime.Object { return &coordinationv1beta1.LeaseCandidate{} }, list: func() runtime.Object { return &coordinationv1beta1.LeaseCandidateList{} },
-	strategy: candidateStrategy, prefix: coordination + "/leasecandidates", mediaType: runtime.ContentTypeProtobuf, converter: publishedTypes,
+	strategy: candidateStrategy, prefix: "leasecandidates", mediaType: runtime.ContentTypeProtobuf, converter: publishedTypes,
 }, {
 	plural: "endpoints", singular: "endpoints", versions: []string{"v1"},
 	object: func() runtime.Object { return &corev1.Endpoints{} }, list: func() runtime.Object { return &corev1.EndpointsList{} },
