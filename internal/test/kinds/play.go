@@ -200,15 +200,18 @@ func (p *play) named(tree map[string]any, name string) map[string]any {
 	return out
 }
 
-// watch adds the events since the scenario began. It ends after a second, or when all events are there that Player.Events expects.
+// watch adds the events since the scenario began. It ends when all events are there that Player.Events expects, or else after a second.
 func (p *play) watch(step, accept string) {
-	wanted := p.Events[step]
+	wanted, seconds := p.Events[step], "1"
+	if wanted > 0 {
+		seconds = "10" // the machine may be busy
+	}
 	if p.err != nil {
 		return
 	}
 	ctx, cancel := context.WithCancel(p.ctx)
 	defer cancel()
-	url := p.URL + p.text(p.collection()+"?watch=1&timeoutSeconds=1&labelSelector=kinds%3D"+RunID+"&resourceVersion="+p.begin)
+	url := p.URL + p.text(p.collection()+"?watch=1&timeoutSeconds="+seconds+"&labelSelector=kinds%3D"+RunID+"&resourceVersion="+p.begin)
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
 	if err != nil {
 		p.err = err

@@ -11,7 +11,7 @@ import (
 )
 
 const (
-	defaultCollectTimeout = 5 * time.Second
+	defaultCollectTimeout = time.Minute
 	defaultQuiet          = 150 * time.Millisecond
 )
 

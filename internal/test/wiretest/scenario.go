@@ -76,7 +76,7 @@ type Repeat struct {
 type Collect struct {
 	Stream      string            `json:"stream"`
 	Events      int               `json:"events"`
-	TimeoutMs   int               `json:"timeoutMs,omitempty"`   // longest wait in milliseconds; zero means 5000
+	TimeoutMs   int               `json:"timeoutMs,omitempty"`   // longest wait in milliseconds; zero means a minute
 	UntilClosed bool              `json:"untilClosed,omitempty"` // wait for the end of the stream
 	SortByName  bool              `json:"sortByName,omitempty"`  // the order is not part of the protocol here
 	Capture     map[string]string `json:"capture,omitempty"`     // pointers into the list of events
