@@ -204,7 +204,7 @@ func (p *play) named(tree map[string]any, name string) map[string]any {
 func (p *play) watch(step, accept string) {
 	wanted, seconds := p.Events[step], "1"
 	if wanted > 0 {
-		seconds = "60" // the machine may be busy
+		seconds = "10" // the machine may be busy
 	}
 	if p.err != nil {
 		return
