@@ -9,26 +9,6 @@ import (
 	"github.com/kubecoord/kubecoord/selector"
 )
 
-func TestParseFieldsRefusesWithTheTextOfTheServer(t *testing.T) {
-	tests := []struct{ name, in, want string }{
-		{"no operator", "foo", "invalid selector: 'foo'; can't understand 'foo'"},
-		{"no operator in the second term", "metadata.name=a,foo", "invalid selector: 'metadata.name=a,foo'; can't understand 'foo'"},
-		{"first in sorted order", "z,a", "invalid selector: 'z,a'; can't understand 'a'"},
-		{"a blank is a term", " ", "invalid selector: ' '; can't understand ' '"},
-		{"equals sign in a value", "metadata.name=a=b", "invalid field selector: unescaped character in value: 61"},
-		{"three equals signs", "a===b", "invalid field selector: unescaped character in value: 61"},
-		{"unknown escape", `a=\x`, `invalid field selector: invalid escape sequence: \x`},
-		{"unknown escape beyond ASCII", `a=\é`, `invalid field selector: invalid escape sequence: \é`},
-		{"backslash at the end", `a=\`, `invalid field selector: invalid escape sequence: \`},
-	}
-	for _, test := range tests {
-		t.Run(test.name, func(t *testing.T) {
-			_, err := selector.ParseFields(test.in)
-			assert.EqualError(t, err, test.want)
-		})
-	}
-}
-
 func TestFieldsMatch(t *testing.T) {
 	tests := []struct {
 		in, text string

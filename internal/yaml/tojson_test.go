@@ -47,3 +47,10 @@ func TestStrictErrorOfNoDuplicatesIsNil(t *testing.T) {
 	require.NoError(t, err)
 	assert.NoError(t, StrictError(strictErrs))
 }
+
+// Upstream keeps any of them.
+func TestOfTwoKeysWithOneNameTheGreaterTextCounts(t *testing.T) {
+	got, _, err := ToJSON([]byte("1: a\n\"1\": b\n"))
+	require.NoError(t, err)
+	assert.Equal(t, `{"1":"a"}`, string(got))
+}

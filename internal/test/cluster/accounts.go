@@ -63,7 +63,7 @@ func accounts(p *play) {
 
 // hideTokenVolumes replaces the names of the volumes with tokens.
 func hideTokenVolumes(p *play) {
-	p.norm.Replace(regexp.MustCompile(`\b(kube-api-access-)[a-z0-9]{5}\b`), "$1{suffix}")
+	p.Norm.Replace(regexp.MustCompile(`\b(kube-api-access-)[a-z0-9]{5}\b`), "$1{suffix}")
 }
 
 // kubeletWrites plays the admission plugin NodeRestriction. The kubelet is an administrator otherwise.
@@ -199,4 +199,4 @@ func kubeletWrites(p *play) {
 }
 
 // uidOf returns the uid of the object that was read last.
-func uidOf(p *play) string { return exchange.TextAt(p.last, "metadata", "uid") }
+func uidOf(p *play) string { return exchange.TextAt(p.Last, "metadata", "uid") }

@@ -176,7 +176,7 @@ const dualStackRanges = "10.0.0.0/24,fd00:77::/112"
 
 // dualStack plays services of two families.
 func dualStack(p *play) {
-	p.norm.Replace(regexp.MustCompile(`\bfd00:77::[1-9a-f][0-9a-f]{2,3}\b`), "{ip6}")
+	p.Norm.Replace(regexp.MustCompile(`\bfd00:77::[1-9a-f][0-9a-f]{2,3}\b`), "{ip6}")
 	p.do("the range of the server", http.MethodGet, ranges+"/kubernetes", "", "Accept: application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1")
 	for _, families := range []string{"", "[IPv4]", "[IPv6]", "[IPv4, IPv6]", "[IPv6, IPv4]"} {
 		for _, policy := range []string{"", "SingleStack", "PreferDualStack", "RequireDualStack"} {

@@ -35,7 +35,7 @@ func aggregated(p *play) {
 	}
 	discovered := func(when string, resources bool) {
 		p.until("discovery "+when, http.MethodGet, "/apis", "", func(int, []byte) bool {
-			resp, data, err := p.send(http.MethodGet, "/apis", "", []string{"Accept: " + aggregatedType})
+			resp, data, err := p.Send(http.MethodGet, "/apis", "", "Accept: "+aggregatedType)
 			at := bytes.Index(data, []byte(p.text(group)))
 			return err == nil && resp.StatusCode == http.StatusOK && at > 0 && bytes.Contains(data[at:], []byte(`"resource":"things"`)) == resources
 		})
@@ -67,8 +67,8 @@ func aggregated(p *play) {
 	p.raw(p.text(things)+"/a", answer{status: http.StatusConflict, body: `{"kind":"Status"}`})
 	p.until("Passed", http.MethodGet, one, "", func(_ int, body []byte) bool {
 		// A change of the object makes a server look again.
-		_, _, _ = p.send(http.MethodPatch, one, `{"metadata":{"annotations":{"x":null}}}`, []string{"Content-Type: " + merge})
-		_, _, _ = p.send(http.MethodPatch, one, `{"metadata":{"annotations":{"x":"z"}}}`, []string{"Content-Type: " + merge})
+		_, _, _ = p.Send(http.MethodPatch, one, `{"metadata":{"annotations":{"x":null}}}`, "Content-Type: "+merge)
+		_, _, _ = p.Send(http.MethodPatch, one, `{"metadata":{"annotations":{"x":"z"}}}`, "Content-Type: "+merge)
 		return bytes.Contains(body, []byte(`"reason":"Passed"`))
 	})
 	reason("Passed")

@@ -40,12 +40,12 @@ func (p *play) define(step, name, text string) {
 func (p *play) conditions(step, name string) {
 	p.until(name, http.MethodGet, definitionsPath+"/"+name, "", contains("ApprovedAnnotation"))
 	p.must(http.MethodGet, definitionsPath+"/"+name, "")
-	if p.err != nil {
+	if p.Err != nil {
 		return
 	}
-	all, _ := exchange.At(p.last, "status", "conditions").([]any)
+	all, _ := exchange.At(p.Last, "status", "conditions").([]any)
 	slices.SortFunc(all, func(a, b any) int { return cmp.Compare(exchange.TextAt(a, "type"), exchange.TextAt(b, "type")) })
-	p.answers = append(p.answers, exchange.Answer{Step: step, Request: "conditions", Status: http.StatusOK, Body: p.norm.Body(all)})
+	p.Answers = append(p.Answers, exchange.Answer{Step: step, Request: "conditions", Status: http.StatusOK, Body: p.Norm.Body(all)})
 }
 
 func contains(text string) func(int, []byte) bool {

@@ -64,6 +64,6 @@ func gates(p *play) {
 	p.do("resource claim template", http.MethodPost, "/apis/resource.k8s.io/v1/namespaces/NAMESPACE/resourceclaimtemplates", "{apiVersion: resource.k8s.io/v1, kind: ResourceClaimTemplate, metadata: {name: a}, spec: {spec: {"+request+"}}}")
 	p.do("resource slice", http.MethodPost, slices, "{apiVersion: resource.k8s.io/v1, kind: ResourceSlice, metadata: {name: gates-RUNID}, spec: {driver: d.example.com, nodeName: node1, pool: {name: p, generation: 1, resourceSliceCount: 1}, devices: [{name: a, attributes: {b: {int: 1}}, capacity: {c: {value: 2, requestPolicy: {default: 1, validValues: [1, 2]}}}, taints: [{key: k, effect: NoSchedule}], allowMultipleAllocations: true, bindsToNode: true, bindingConditions: [a], bindingFailureConditions: [b]}]}}")
 	for _, path := range []string{pods + "/a?gracePeriodSeconds=0", jobs + "/a?propagationPolicy=Background", slices + "/gates-RUNID", "/apis/resource.k8s.io/v1/deviceclasses/gates-RUNID", "/api/v1/nodes/gates-RUNID", "/apis/storage.k8s.io/v1/csidrivers/gates-RUNID"} {
-		_, _, _ = p.send(http.MethodDelete, path, "", nil)
+		_, _, _ = p.Send(http.MethodDelete, path, "")
 	}
 }

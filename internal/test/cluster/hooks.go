@@ -43,9 +43,11 @@ type hooks struct {
 type answer struct {
 	response string // JSON of the response, without uid
 	status   int    // of a whole body
+	kind     string // its media type, JSON if empty
 	body     string // UID stands for the uid of the request
 	location string
 	hang     bool
+	cut      bool // the connection ends without an answer
 	// Of the conversion webhook: convert changes each converted object, back is the path of a request to the server before the
 	// answer, and pad is how many spaces follow the answer.
 	convert func(o map[string]any)
@@ -114,21 +116,23 @@ func (h *hooks) serve(w http.ResponseWriter, r *http.Request) {
 	a := h.answers[r.URL.Path]
 	h.mu.Unlock()
 	switch {
+	case a.cut:
+		panic(http.ErrAbortHandler)
 	case a.hang:
-		if h.p.Hung != nil {
-			h.p.Hung()
+		if h.p.player.Hung != nil {
+			h.p.player.Hung()
 		}
 		<-r.Context().Done()
 	case a.location != "":
 		w.Header().Set("Location", a.location)
 		w.WriteHeader(a.status)
 	case a.status != 0:
-		w.Header().Set("Content-Type", "application/json")
+		w.Header().Set("Content-Type", cmp.Or(a.kind, "application/json"))
 		w.WriteHeader(a.status)
 		fmt.Fprint(w, strings.ReplaceAll(a.body, "UID", exchange.TextAt(tree, "request", "uid")))
 	case strings.HasPrefix(r.URL.Path, "/convert"):
 		if a.back != "" {
-			if resp, _, err := h.p.send(http.MethodGet, a.back, "", nil); err != nil || resp.StatusCode != http.StatusOK {
+			if resp, _, err := h.p.Send(http.MethodGet, a.back, ""); err != nil || resp.StatusCode != http.StatusOK {
 				a.response = `{"result":{"status":"Failure","message":"the server does not answer"}}`
 			}
 		}
@@ -157,7 +161,9 @@ func passedOn(r *http.Request, body string) exchange.Object {
 func (h *hooks) write(w http.ResponseWriter, body []byte, response string) {
 	var review map[string]any
 	members := map[string]any{}
-	if json.Unmarshal(body, &review) != nil || json.Unmarshal([]byte(h.p.text(response)), &members) != nil {
+	tree, _, err := exchange.Parse(body)
+	response = strings.ReplaceAll(h.p.text(response), "COUNT", exchange.TextAt(tree, "request", "object", "metadata", "labels", "count"))
+	if err != nil || json.Unmarshal(body, &review) != nil || json.Unmarshal([]byte(response), &members) != nil {
 		w.WriteHeader(http.StatusTeapot)
 		return
 	}

@@ -65,7 +65,7 @@ func validatingPolicies(p *play) {
 		{"policies", "", `paramKind: {apiVersion: v1, kind: ConfigMap}, matchConstraints: {resourceRules: [{apiGroups: [cluster.example.com], apiVersions: [v1], resources: [absent], operations: [CREATE]}]}, validations: [{expression: "true"}]`},
 		{"policybindings", "Binding", "policyName: cluster-keeps-params, validationActions: [Deny], paramRef: {name: absent, namespace: default, parameterNotFoundAction: Allow}"},
 	} {
-		_, _, _ = p.send(http.MethodPost, registration+"validatingadmission"+r.plural, fmt.Sprintf(kept, r.kind, r.spec), nil) // it may be there
+		_, _, _ = p.Send(http.MethodPost, registration+"validatingadmission"+r.plural, fmt.Sprintf(kept, r.kind, r.spec)) // it may be there
 	}
 	p.must(http.MethodPost, configMaps, "{apiVersion: v1, kind: ConfigMap, metadata: {name: params}, data: {max: '3'}}")
 	p.policy(kind, "three-RUNID", strings.Replace(onConfigMaps, `"*"`, "CREATE, UPDATE", 1)+`, paramKind: {apiVersion: v1, kind: ConfigMap}, validations: [{expression: "`+del+`!has(object.data) || size(object.data) <= int(params.data.max)", messageExpression: "'at most ' + params.data.max"}, `+probe+`]`, ", validationActions: [Deny], paramRef: {name: params, namespace: NAMESPACE, parameterNotFoundAction: Deny}")
@@ -79,7 +79,7 @@ func validatingPolicies(p *play) {
 
 // warned reports whether the last answer that until got has a warning. It plays the request again.
 func (p *play) warned() bool {
-	resp, _, err := p.send(http.MethodPost, configMaps+"?dryRun=All", configMap("w2", ""), nil)
+	resp, _, err := p.Send(http.MethodPost, configMaps+"?dryRun=All", configMap("w2", ""))
 	return err == nil && len(resp.Header.Values("Warning")) > 0
 }
 
@@ -216,7 +216,7 @@ func reviews(p *play) {
 	token("token bound to an absent pod", "s", "boundObjectRef: {kind: Pod, apiVersion: v1, name: absent}")
 	token("token bound to another kind", "s", "boundObjectRef: {kind: Node2, apiVersion: v1, name: x}")
 	token("token", "s", "audiences: [\"https://127.0.0.1:8443/\"], expirationSeconds: 600")
-	p.token = exchange.TextAt(p.last, "status", "token")
+	p.token = exchange.TextAt(p.Last, "status", "token")
 	review("token review of another audience", authn, "tokenreviews", "TokenReview", ", spec: {token: \"TOKEN\", audiences: [other]}")
 	review("who is the account", authn, "selfsubjectreviews", "SelfSubjectReview", "", "Authorization: Bearer TOKEN")
 	p.do("what may the account", http.MethodGet, configMaps, "", "Authorization: Bearer TOKEN")
@@ -309,7 +309,7 @@ func (p *play) owned(name, kind, owner, members string) string {
 
 // uid returns the uid of a configMap, or a uid that no object has.
 func (p *play) uid(name string) string {
-	_, data, err := p.send(http.MethodGet, configMaps+"/"+name, "", nil)
+	_, data, err := p.Send(http.MethodGet, configMaps+"/"+name, "")
 	if err == nil {
 		if _, after, ok := bytes.Cut(data, []byte(`"uid":"`)); ok {
 			return string(after[:36])

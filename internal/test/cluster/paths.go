@@ -127,10 +127,10 @@ func discovered(p *play) {
 
 // started plays reads of the objects that a server makes when it starts.
 func started(p *play) {
-	p.norm.Replace(regexp.MustCompile(`apiserver-[a-z2-7]{26}(_[0-9a-f-]{36})?`), "{server}$1")
-	p.norm.Replace(regexp.MustCompile(`_[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$`), "_{instance}")
-	p.norm.Replace(regexp.MustCompile(`(?s)^-----BEGIN CERTIFICATE-----.*-----END CERTIFICATE-----\n$`), "{certificate}")
-	p.norm.Replace(regexp.MustCompile(`^\d{4}-\d{2}-\d{2}$`), "{day}")
+	p.Norm.Replace(regexp.MustCompile(`apiserver-[a-z2-7]{26}(_[0-9a-f-]{36})?`), "{server}$1")
+	p.Norm.Replace(regexp.MustCompile(`_[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$`), "_{instance}")
+	p.Norm.Replace(regexp.MustCompile(`(?s)^-----BEGIN CERTIFICATE-----.*-----END CERTIFICATE-----\n$`), "{certificate}")
+	p.Norm.Replace(regexp.MustCompile(`^\d{4}-\d{2}-\d{2}$`), "{day}")
 	for _, path := range []string{
 		"/apis/scheduling.k8s.io/v1/priorityclasses/system-cluster-critical", "/apis/scheduling.k8s.io/v1/priorityclasses/system-node-critical",
 		"/apis/flowcontrol.apiserver.k8s.io/v1/flowschemas", "/apis/flowcontrol.apiserver.k8s.io/v1/prioritylevelconfigurations",

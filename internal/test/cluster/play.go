@@ -41,127 +41,71 @@ const shownPort = "10"
 
 // play is one run of a scenario. Texts have RUNID in place of the id, NAMESPACE in place of the scenario's own namespace.
 type play struct {
-	*Player
-	ctx       context.Context
+	exchange.Play
+	player    *Player
 	namespace string
 	hooks     *hooks
-	norm      *exchange.Normalizer
-	answers   []exchange.Answer
-	last      any // body of the last answer, as it came
-	code      int // its status
 	token     string
 	port      string // of an APIService; answers have shownPort in its place
-	err       error  // of the first step that could not be carried out
 	cleanup   []string
 }
 
 // Play plays a scenario and returns the answers.
 func (p *Player) Play(ctx context.Context, s Scenario) ([]exchange.Answer, error) {
-	run := &play{Player: p, ctx: ctx, namespace: "cluster-" + p.ID + "-" + s.Name, norm: exchange.NewNormalizer(p.ID)}
+	run := &play{player: p, namespace: "cluster-" + p.ID + "-" + s.Name}
+	run.Play = exchange.Play{Context: ctx, Transport: p.Transport, URL: p.URL, Agent: "cluster", MediaType: yamlType, Norm: exchange.NewNormalizer(p.ID), Fill: run.text, Decode: run.decode}
 	run.hooks = newHooks(run)
 	defer run.hooks.close()
-	run.norm.Replace(regexp.MustCompile(`\b127\.0\.0\.1:\d{2,}\b`), "{address}")
-	run.norm.Replace(regexp.MustCompile(`\beyJ[\w.-]+`), "{token}")
+	run.Norm.Replace(regexp.MustCompile(`\b127\.0\.0\.1:\d{2,}\b`), "{address}")
+	run.Norm.Replace(regexp.MustCompile(`\beyJ[\w.-]+`), "{token}")
 	// How the library says that 30 seconds are over is a race of its two timers.
-	run.norm.Replace(regexp.MustCompile(`(context deadline exceeded|net/http: request canceled) \(Client\.Timeout exceeded while awaiting headers\)`), "context deadline exceeded")
-	run.norm.Replace(regexp.MustCompile(`in record \(\d+\)`), "in record ({version})")
-	run.norm.Replace(regexp.MustCompile(`"?[A-Za-z0-9+/]{200,}=*"?`), "{certificate}")
-	run.norm.Replace(regexp.MustCompile(`(-gen-)[a-z0-9]{5}\b`), "$1{suffix}")
+	run.Norm.Replace(regexp.MustCompile(`(context deadline exceeded|net/http: request canceled) \(Client\.Timeout exceeded while awaiting headers\)`), "context deadline exceeded")
+	run.Norm.Replace(regexp.MustCompile(`in record \(\d+\)`), "in record ({version})")
+	run.Norm.Replace(regexp.MustCompile(`"?[A-Za-z0-9+/]{200,}=*"?`), "{certificate}")
+	run.Norm.Replace(regexp.MustCompile(`(-gen-)[a-z0-9]{5}\b`), "$1{suffix}")
 	run.must(http.MethodPost, "/api/v1/namespaces", `{apiVersion: v1, kind: Namespace, metadata: {name: NAMESPACE, labels: {team: red}}}`)
 	s.play(run)
-	err := run.err
-	run.err = nil
+	err := run.Err
+	run.Err = nil
 	for i := len(run.cleanup) - 1; i >= 0; i-- {
-		_, _, _ = run.send(http.MethodDelete, run.cleanup[i], "", nil)
+		_, _, _ = run.Send(http.MethodDelete, run.cleanup[i], "")
 	}
-	_, _, _ = run.send(http.MethodDelete, "/api/v1/namespaces/"+run.namespace, "", nil)
-	return run.answers, err
+	_, _, _ = run.Send(http.MethodDelete, "/api/v1/namespaces/"+run.namespace, "")
+	return run.Answers, err
 }
 
 // text puts the id of the run, and what belongs to it, into a path or a body.
 func (p *play) text(s string) string {
-	return strings.NewReplacer("NAMESPACE", p.namespace, exchange.RunID, p.ID, "WEBHOOKS", p.hooks.server.URL, "HOOKPORT", p.hooks.port(), "OTHERCA", p.hooks.otherCA, "TOKEN", p.token, "CABUNDLE", p.hooks.ca).Replace(s)
+	return strings.NewReplacer("NAMESPACE", p.namespace, exchange.RunID, p.player.ID, "WEBHOOKS", p.hooks.server.URL, "HOOKPORT", p.hooks.port(), "OTHERCA", p.hooks.otherCA, "TOKEN", p.token, "CABUNDLE", p.hooks.ca).Replace(s)
 }
 
 // do plays one request and adds its answer, with the calls of webhooks that the request caused. Headers are "Name: value".
 func (p *play) do(step, method, path, body string, headers ...string) {
-	if p.err != nil {
-		return
-	}
 	p.hooks.take()
-	resp, data, err := p.send(method, path, body, headers)
-	if err != nil {
-		p.err = fmt.Errorf("%s: %s %s: %w", step, method, path, err)
-		return
-	}
-	p.code = resp.StatusCode
-	a := exchange.Answer{Step: step, Request: method + " " + path, Status: resp.StatusCode, Type: resp.Header.Get("Content-Type"), RetryAfter: resp.Header.Get("Retry-After")}
-	for _, w := range resp.Header.Values("Warning") {
-		a.Warning = append(a.Warning, p.norm.Text(w))
-	}
-	if p.port != "" {
-		data = bytes.ReplaceAll(data, []byte(p.port), []byte(shownPort))
-	}
-	p.last = string(data)
-	if strings.Contains(a.Type, "json") {
-		if p.last, _, err = exchange.Parse(data); err != nil {
-			p.err = fmt.Errorf("%s: status %d: %w: %.300s", step, resp.StatusCode, err, data)
-			return
+	p.Do(step, method, path, body, headers...)
+	if calls := p.hooks.take(); p.Err == nil {
+		for _, call := range calls {
+			a := &p.Answers[len(p.Answers)-1]
+			a.Calls = append(a.Calls, p.Norm.Event(call))
 		}
 	}
-	a.Body = p.norm.Body(p.last)
-	for _, call := range p.hooks.take() {
-		a.Calls = append(a.Calls, p.norm.Event(call))
-	}
-	p.answers = append(p.answers, a)
 }
 
 // must plays a request that has to succeed, and adds no answer.
 func (p *play) must(method, path, body string, headers ...string) {
-	if p.err != nil {
-		return
-	}
-	resp, data, err := p.send(method, path, body, headers)
-	if err == nil && resp.StatusCode >= 300 {
-		err = fmt.Errorf("status %d: %.500s", resp.StatusCode, data)
-	}
-	if err != nil {
-		p.err = fmt.Errorf("%s %s: %w", method, path, err)
-		return
-	}
-	p.last, _, _ = exchange.Parse(data)
+	p.Must(method, path, body, headers...)
 }
 
-func (p *play) send(method, path, body string, headers []string) (*http.Response, []byte, error) {
-	ctx, cancel := context.WithTimeout(p.ctx, time.Minute)
-	defer cancel()
-	req, err := http.NewRequestWithContext(ctx, method, p.URL+p.text(path), strings.NewReader(p.text(body)))
-	if err != nil {
-		return nil, nil, err
+// decode reads the body of an answer.
+func (p *play) decode(mediaType string, body []byte) (any, error) {
+	if p.port != "" {
+		body = bytes.ReplaceAll(body, []byte(p.port), []byte(shownPort))
 	}
-	req.Header.Set("User-Agent", "cluster")
-	req.Header.Set("Accept", "application/json")
-	if body != "" {
-		req.Header.Set("Content-Type", yamlType)
+	if !strings.Contains(mediaType, "json") {
+		return string(body), nil
 	}
-	for _, h := range headers {
-		name, value, _ := strings.Cut(h, ": ")
-		if strings.HasPrefix(name, "Impersonate-") {
-			req.Header.Add(name, p.text(value))
-			continue
-		}
-		req.Header.Set(name, p.text(value))
-	}
-	resp, err := p.Transport.RoundTrip(req)
-	if err != nil {
-		return nil, nil, err
-	}
-	defer resp.Body.Close()
-	data, err := io.ReadAll(resp.Body)
-	if resp.StatusCode == http.StatusTooManyRequests && bytes.Contains(data, []byte(`"storage is (re)initializing"`)) && ctx.Err() == nil {
-		return p.send(method, path, body, headers) // a server replaces the kind just now: clients repeat the request
-	}
-	return resp, data, err
+	tree, _, err := exchange.Parse(body)
+	return tree, err
 }
 
 // patch plays a patch.
@@ -171,18 +115,18 @@ func (p *play) patch(step, path, contentType, body string) {
 
 // until repeats a request until done reports true, for at most 20 seconds: a server reads configurations with a delay.
 func (p *play) until(what, method, path, body string, done func(code int, body []byte) bool) {
-	if p.err != nil {
+	if p.Err != nil {
 		return
 	}
 	last := ""
 	for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline); time.Sleep(50 * time.Millisecond) {
-		resp, data, err := p.send(method, path, body, nil)
+		resp, data, err := p.Send(method, path, body)
 		if err == nil && done(resp.StatusCode, data) {
 			return
 		}
 		last = string(data)
 	}
-	p.err = fmt.Errorf("%s has not come; last answer: %.500s", what, last)
+	p.Err = fmt.Errorf("%s has not come; last answer: %.500s", what, last)
 }
 
 // watch is a group of watches of collections.
@@ -194,23 +138,23 @@ type watch struct {
 
 // follow watches collections from now on.
 func (p *play) follow(paths ...string) *watch {
-	ctx, cancel := context.WithCancel(p.ctx)
+	ctx, cancel := context.WithCancel(p.Context)
 	w := &watch{p: p, cancel: cancel, events: make(chan any, 1000)}
 	for _, path := range paths {
 		p.must(http.MethodGet, path+"?limit=1", "")
-		version := exchange.TextAt(p.last, "metadata", "resourceVersion")
-		if p.err != nil {
+		version := exchange.TextAt(p.Last, "metadata", "resourceVersion")
+		if p.Err != nil {
 			break
 		}
 		req, err := http.NewRequestWithContext(ctx, http.MethodGet, p.URL+p.text(path)+"?watch=1&resourceVersion="+version, nil)
 		if err != nil {
-			p.err = err
+			p.Err = err
 			break
 		}
 		req.Header.Set("Accept", "application/json")
 		resp, err := p.Transport.RoundTrip(req)
 		if err != nil {
-			p.err = err
+			p.Err = err
 			break
 		}
 		go w.read(ctx, resp.Body)
@@ -241,7 +185,7 @@ func (w *watch) read(ctx context.Context, body io.ReadCloser) {
 // gone ends the watches when an object of a name is deleted, and adds no answer: for events whose number is not fixed.
 func (w *watch) gone(name string) {
 	defer w.cancel()
-	if w.p.err != nil {
+	if w.p.Err != nil {
 		return
 	}
 	timer := time.NewTimer(20 * time.Second)
@@ -253,7 +197,7 @@ func (w *watch) gone(name string) {
 				return
 			}
 		case <-timer.C:
-			w.p.err = fmt.Errorf("%s is still there", name)
+			w.p.Err = fmt.Errorf("%s is still there", name)
 			return
 		}
 	}
@@ -264,20 +208,20 @@ func (w *watch) gone(name string) {
 func (w *watch) settle(step string) {
 	defer w.cancel()
 	p := w.p
-	if p.err != nil {
+	if p.Err != nil {
 		return
 	}
 	a := exchange.Answer{Step: step, Request: "watch", Status: http.StatusOK}
 	limit := 20 * time.Second
-	if p.Events == nil {
-		limit = p.Quiet
+	if p.player.Events == nil {
+		limit = p.player.Quiet
 	}
 	timer := time.NewTimer(limit)
 	defer timer.Stop()
-	for p.Events == nil || len(a.Events) < p.Events[step] {
+	for p.player.Events == nil || len(a.Events) < p.player.Events[step] {
 		select {
 		case e := <-w.events:
-			a.Events = append(a.Events, p.norm.Event(e))
+			a.Events = append(a.Events, p.Norm.Event(e))
 			timer.Reset(limit)
 			continue
 		case <-timer.C:
@@ -285,5 +229,5 @@ func (w *watch) settle(step string) {
 		break
 	}
 	sortEvents(a.Events)
-	p.answers = append(p.answers, a)
+	p.Answers = append(p.Answers, a)
 }

@@ -23,7 +23,7 @@ type Scenario struct {
 
 // Scenarios returns all scenarios.
 func Scenarios() []Scenario {
-	return []Scenario{
+	return append([]Scenario{
 		{Name: "verbs", play: verbs},
 		{Name: "rules", play: rules},
 		{Name: "selectors", play: selectors},
@@ -89,7 +89,7 @@ func Scenarios() []Scenario {
 		{Name: "orphans", play: orphans, Controllers: true},
 		{Name: "emptied", play: emptied, Controllers: true},
 		{Name: "typechecks", play: typeChecks, Controllers: true},
-	}
+	}, written()...)
 }
 
 const (

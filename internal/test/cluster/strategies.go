@@ -270,7 +270,7 @@ func kubelets(p *play) {
 
 // issuer plays requests for the documents about the issuer of tokens.
 func issuer(p *play) {
-	p.norm.Replace(regexp.MustCompile(`^[A-Za-z0-9_-]{43}$`), "{key}") // a part of a public key, or its hash
+	p.Norm.Replace(regexp.MustCompile(`^[A-Za-z0-9_-]{43}$`), "{key}") // a part of a public key, or its hash
 	for _, accept := range []string{"application/json", "*/*", "application/jwk-set+json", "text/html", "application/json, application/jwk-set+json;q=0.5", "application/*", "application/yaml"} {
 		for _, path := range []string{"/openid/v1/jwks", "/.well-known/openid-configuration"} {
 			p.do("GET "+path+" as "+accept, http.MethodGet, path, "", "Accept: "+accept)

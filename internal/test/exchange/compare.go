@@ -175,9 +175,14 @@ func (c *comparison) managers(path string, want, got []any) {
 		}
 		return all
 	}
-	if w, g := ids(want), ids(got); !slices.Equal(w, g) {
-		c.add(path, Text(w), Text(g))
+	w, g := ids(want), ids(got)
+	if slices.Equal(w, g) { // a manager has an entry for each version that it wrote in
+		for i := range want {
+			c.value(path+"[]", want[i], got[i])
+		}
+		return
 	}
+	c.add(path, Text(w), Text(g))
 	for _, w := range want {
 		for _, g := range got {
 			if id(w) == id(g) {

@@ -12,6 +12,9 @@ import (
 // Normalizer replaces what differs between two correct runs. Its symbols are local, so that one difference causes no others:
 // the resourceVersion of an object is compared with the one that was seen last of the object, and with nothing else.
 type Normalizer struct {
+	// AnyOrder sorts the causes of errors, and leaves out the messages that join them: those of a schema have no fixed order.
+	AnyOrder bool
+
 	id       string
 	now      time.Time
 	versions map[string]string // last resourceVersion by object
@@ -79,6 +82,9 @@ func (n *Normalizer) value(key string, tree any) any {
 		case "managedFields":
 			sortBy(out, "operation", "manager", "subresource", "apiVersion")
 		case "causes":
+			if n.AnyOrder {
+				sortBy(out, "field", "message")
+			}
 			sortConflicts(out)
 		}
 		return out
@@ -103,6 +109,10 @@ func (n *Normalizer) object(key string, node Object) any {
 	for i, m := range node {
 		if s, ok := m.Value.(string); ok && m.Key == "resourceVersion" {
 			out[i] = Member{m.Key, n.version(key, node, s)}
+			continue
+		}
+		if causes, _ := At(node, "details", "causes").([]any); n.AnyOrder && len(causes) > 1 && m.Key == "message" {
+			out[i] = Member{m.Key, "{causes}"}
 			continue
 		}
 		out[i] = Member{n.Text(m.Key), n.value(m.Key, m.Value)}

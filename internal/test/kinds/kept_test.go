@@ -72,7 +72,7 @@ func TestEveryKindIsKeptByAnEngine(t *testing.T) {
 				sample, err = LoadSample("testdata/objects", r)
 				require.NoError(t, err)
 			}
-			p := &play{Player: &Player{ID: "1"}, resource: r}
+			p := &play{player: &Player{ID: "1"}, resource: r}
 			before, restart := openOn(t, engine.New(1000), httpapi.Options{Kinds: append(custom, all...)})
 			for name, object := range map[string]map[string]any{"full": sample.Full, "min": sample.Minimal} {
 				body, err := json.Marshal(p.named(object, name))

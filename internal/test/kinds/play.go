@@ -1,7 +1,7 @@
 package kinds
 
 import (
-	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -40,14 +40,10 @@ type Player struct {
 
 // play is one run of the scenario.
 type play struct {
-	*Player
-	ctx      context.Context
+	exchange.Play
+	player   *Player
 	resource Resource
 	sample   Sample
-	norm     *exchange.Normalizer
-	answers  []exchange.Answer
-	err      error // of the first request that could not be carried out
-	last     any   // body of the last answer, as it came
 	begin    string
 }
 
@@ -60,9 +56,10 @@ type request struct {
 
 // Play plays the scenario and returns the answers.
 func (p *Player) Play(ctx context.Context, r Resource, s Sample) ([]exchange.Answer, error) {
-	run := &play{Player: p, ctx: ctx, resource: r, sample: s, norm: exchange.NewNormalizer(p.ID)}
+	run := &play{player: p, resource: r, sample: s}
+	run.Play = exchange.Play{Context: ctx, Transport: p.Transport, URL: p.URL, Agent: "kinds", Norm: exchange.NewNormalizer(p.ID), Fill: run.text, Decode: run.tree}
 	run.scenario()
-	return run.answers, run.err
+	return run.Answers, run.Err
 }
 
 // namespace has no objects of other resources, since a quota would concern them.
@@ -75,74 +72,29 @@ func (p *play) object(name string) string { return p.collection() + "/" + p.reso
 
 // do plays one request and adds its answer.
 func (p *play) do(step string, r request) {
-	if p.err != nil {
+	if p.Err != nil {
 		return
 	}
-	p.last = nil
-	if err := p.try(step, r); err != nil {
-		p.err = fmt.Errorf("%s: %s %s: %w", step, r.method, r.path, err)
-	}
-}
-
-func (p *play) try(step string, r request) error {
-	resp, body, err := p.send(r)
-	if errors.Is(err, errNoProto) { // an answer before it was not the object
-		p.answers = append(p.answers, exchange.Answer{Step: step, Request: err.Error()})
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	a := exchange.Answer{Step: step, Request: strings.TrimSuffix(r.method+" "+r.path+"?"+r.query, "?"), Status: resp.StatusCode, Type: resp.Header.Get("Content-Type"), Warning: resp.Header.Values("Warning")}
-	for i := range a.Warning {
-		a.Warning[i] = p.norm.Text(a.Warning[i])
-	}
-	tree, err := p.tree(a.Type, body)
-	if err != nil {
-		return fmt.Errorf("status %d: %w: %.300s", resp.StatusCode, err, body)
-	}
-	p.last = tree
-	a.Body = p.norm.Body(tree)
-	p.answers = append(p.answers, a)
-	return nil
-}
-
-func (p *play) send(r request) (*http.Response, []byte, error) {
-	data, err := p.encode(r)
-	if err != nil {
-		return nil, nil, err
-	}
-	url := p.URL + p.text(r.path)
-	if r.query != "" {
-		url += "?" + p.text(r.query)
-	}
-	req, err := http.NewRequestWithContext(p.ctx, r.method, url, bytes.NewReader(data))
-	if err != nil {
-		return nil, nil, err
-	}
-	req.Header.Set("User-Agent", "kinds")
-	if r.body != nil {
-		req.Header.Set("Content-Type", r.contentType)
-		if r.contentType == "" {
-			req.Header.Set("Content-Type", typeJSON)
+	p.Last = nil
+	path := strings.TrimSuffix(r.path+"?"+r.query, "?")
+	body, err := p.encode(r)
+	switch {
+	case errors.Is(err, errNoProto): // an answer before it was not the object
+		p.Answers = append(p.Answers, exchange.Answer{Step: step, Request: err.Error()})
+	case err != nil:
+		p.Err = fmt.Errorf("%s: %s %s: %w", step, r.method, r.path, err)
+	default:
+		headers := []string{"Accept: " + cmp.Or(r.accept, typeJSON)}
+		if r.body != nil {
+			headers = append(headers, "Content-Type: "+cmp.Or(r.contentType, typeJSON))
 		}
+		p.Do(step, r.method, path, string(body), headers...)
 	}
-	req.Header.Set("Accept", r.accept)
-	if r.accept == "" {
-		req.Header.Set("Accept", typeJSON)
-	}
-	resp, err := p.Transport.RoundTrip(req)
-	if err != nil {
-		return nil, nil, err
-	}
-	defer resp.Body.Close()
-	body, err := io.ReadAll(resp.Body)
-	return resp, body, err
 }
 
 // text puts the id of the run into a path or a body.
 func (p *play) text(s string) string {
-	return strings.NewReplacer(RunID, p.ID, "NAMESPACE", strings.ReplaceAll(p.namespace(), RunID, p.ID)).Replace(s)
+	return strings.NewReplacer(RunID, p.player.ID, "NAMESPACE", strings.ReplaceAll(p.namespace(), RunID, p.player.ID)).Replace(s)
 }
 
 func (p *play) encode(r request) ([]byte, error) {
@@ -183,7 +135,7 @@ func (p *play) tree(mediaType string, body []byte) (any, error) {
 // current returns the object of the last answer, or of a get, as a map that may be changed.
 func (p *play) current(name string) map[string]any {
 	p.do("get "+name+" to update", request{method: http.MethodGet, path: p.object(name)})
-	tree, _ := exchange.Plain(p.last).(map[string]any)
+	tree, _ := exchange.Plain(p.Last).(map[string]any)
 	if tree == nil {
 		tree = map[string]any{}
 	}
@@ -202,25 +154,25 @@ func (p *play) named(tree map[string]any, name string) map[string]any {
 
 // watch adds the events since the scenario began. It ends when all events are there that Player.Events expects, or else after a second.
 func (p *play) watch(step, accept string) {
-	wanted, seconds := p.Events[step], "1"
+	wanted, seconds := p.player.Events[step], "1"
 	if wanted > 0 {
 		seconds = "10" // the machine may be busy
 	}
-	if p.err != nil {
+	if p.Err != nil {
 		return
 	}
-	ctx, cancel := context.WithCancel(p.ctx)
+	ctx, cancel := context.WithCancel(p.Context)
 	defer cancel()
 	url := p.URL + p.text(p.collection()+"?watch=1&timeoutSeconds="+seconds+"&labelSelector=kinds%3D"+RunID+"&resourceVersion="+p.begin)
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
 	if err != nil {
-		p.err = err
+		p.Err = err
 		return
 	}
 	req.Header.Set("Accept", accept)
 	resp, err := p.Transport.RoundTrip(req)
 	if err != nil {
-		p.err = err
+		p.Err = err
 		return
 	}
 	defer resp.Body.Close()
@@ -228,8 +180,8 @@ func (p *play) watch(step, accept string) {
 	if resp.StatusCode != http.StatusOK {
 		body, _ := io.ReadAll(resp.Body)
 		tree, _, _ := exchange.Parse(body)
-		a.Body = p.norm.Body(tree)
-		p.answers = append(p.answers, a)
+		a.Body = p.Norm.Body(tree)
+		p.Answers = append(p.Answers, a)
 		return
 	}
 	next := eventReader(a.Type, resp.Body)
@@ -240,12 +192,12 @@ func (p *play) watch(step, accept string) {
 		}
 		tree, _, err := exchange.Parse(event)
 		if err != nil {
-			p.err = err
+			p.Err = err
 			return
 		}
-		a.Events = append(a.Events, p.norm.Event(tree))
+		a.Events = append(a.Events, p.Norm.Event(tree))
 	}
-	p.answers = append(p.answers, a)
+	p.Answers = append(p.Answers, a)
 }
 
 // eventReader returns a function that returns the JSON of the next event.

@@ -33,7 +33,7 @@ const selector = "labelSelector=kinds%3D" + RunID
 
 func (p *play) listBegin() {
 	p.do("list nothing", request{method: http.MethodGet, path: p.collection(), query: selector})
-	p.begin = exchange.TextAt(p.last, "metadata", "resourceVersion")
+	p.begin = exchange.TextAt(p.Last, "metadata", "resourceVersion")
 }
 
 func (p *play) creates() {

@@ -11,12 +11,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// ReadProject returns the definition of a project in testdata, or a small one of our own.
+// ReadProject returns the definition of a project in testdata.
 func ReadProject(t testing.TB, name string) []byte {
 	t.Helper()
-	if own, err := os.ReadFile(filepath.Join("testdata", "projects", name+".yaml")); err == nil {
-		return own
-	}
 	f, err := os.Open(filepath.Join("testdata", "projects", name+".yaml.gz"))
 	require.NoError(t, err)
 	defer f.Close()
