@@ -44,8 +44,9 @@ type Options struct {
 	// Transport. A handler that panics cuts the connection; a Transport reports that. A handler
 	// may have the method AnswersAtOnce() bool: see Transport.
 	Middleware func(http.Handler) http.Handler
-	// ConnectContext, if not nil, returns the context for the Connect of a kind.Subresource, with what this one API gives it.
-	ConnectContext func(ctx context.Context) context.Context
+	// KindContext, if not nil, returns the context of a request for a subresource, or for a kind that is not stored, with what this one API
+	// gives to the functions of kinds that answer it: Connect, Answer, MayRemove.
+	KindContext func(ctx context.Context) context.Context
 	// Hosts, if not nil, are the names under which clients reach the API, with or without a
 	// port: "kubecoord.example", "10.0.0.1". The names of the loopback, the address at which a
 	// request arrives, and any host through a Transport are allowed. A request for another host,
@@ -131,7 +132,7 @@ type API struct {
 	metrics      atomic.Pointer[metrics] // nil until Metrics is called
 	backlog      backlog
 	checks       []HealthCheck
-	connecting   func(context.Context) context.Context // Options.ConnectContext
+	kindContext  func(context.Context) context.Context // of Options
 
 	handler  http.Handler // serve behind the Middleware
 	served   atomic.Pointer[served]
@@ -189,7 +190,7 @@ func (a *API) start(s *served, opts Options) {
 	a.backlog.limit, a.backlog.stall = max(cmp.Or(opts.SlowClientBytes, slowClientBytes), 0), opts.WatchStall
 	a.backlog.start, a.backlog.clock, a.backlog.guards = time.Now(), a.st.Clock(), map[*stallGuard]struct{}{}
 	a.limits = newLimits(opts)
-	a.checks, a.connecting = append(alwaysHealthy(), opts.Checks...), opts.ConnectContext
+	a.checks, a.kindContext = append(alwaysHealthy(), opts.Checks...), opts.KindContext
 	_, real := a.st.Clock().(clock.Real)
 	a.setDate = !real
 	a.ctx, a.close = context.WithCancel(context.Background())

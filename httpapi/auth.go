@@ -121,10 +121,7 @@ func (c *call) identify() error {
 	}
 	if u, ok := c.api.authenticate(c.req); ok {
 		c.user = &u
-		ctx := store.WithUser(c.req.Context(), u)
-		if c.req = c.req.WithContext(ctx); c.deadline.Context != nil {
-			c.deadline.Context = ctx
-		}
+		c.setContext(store.WithUser(c.req.Context(), u))
 		return nil
 	}
 	return meta.NewStatusError(http.StatusUnauthorized, meta.ReasonUnauthorized, nil, "Unauthorized")

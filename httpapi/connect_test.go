@@ -15,8 +15,8 @@ import (
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
-// Connect of a kind, which many APIs share, gets what its API has.
-func TestConnectGetsTheContextOfItsAPI(t *testing.T) {
+// The functions of a kind, which many APIs share, get what its API has.
+func TestFunctionsOfAKindGetTheContextOfTheirAPI(t *testing.T) {
 	type key struct{}
 	k, err := kinds.NewKind(kind.Descriptor[meta.Object]{
 		Resource: kind.Resource{Group: "example.com", Kind: "Fleet"},
@@ -33,8 +33,8 @@ func TestConnectGetsTheContextOfItsAPI(t *testing.T) {
 	require.NoError(t, err)
 	for _, says := range []string{"ahoy", "over"} {
 		s := newServerWith(t, store.Options{}, httpapi.Options{
-			Kinds:          []kind.Kind{k},
-			ConnectContext: func(ctx context.Context) context.Context { return context.WithValue(ctx, key{}, says) },
+			Kinds:       []kind.Kind{k},
+			KindContext: func(ctx context.Context) context.Context { return context.WithValue(ctx, key{}, says) },
 		})
 		assert.Equal(t, "said: "+says, s.do(t, "GET", "/apis/example.com/v1/namespaces/default/fleets/a/radio", "").Body)
 	}

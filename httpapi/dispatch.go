@@ -83,11 +83,7 @@ func (c *call) connect() error {
 	if err != nil {
 		return err
 	}
-	ctx := c.context()
-	if c.api.connecting != nil {
-		ctx = c.api.connecting(ctx)
-	}
-	h, err := c.sub.Connect(ctx, to, func(name string) (kinds.Object, error) {
+	h, err := c.sub.Connect(c.context(), to, func(name string) (kinds.Object, error) {
 		it, err := c.resource().Get(c.context(), c.namespace, name, "")
 		if err != nil {
 			return nil, err
@@ -190,6 +186,9 @@ func (c *call) prepare(streams bool) error {
 	var err error
 	if c.collection, err = c.api.open(c.endpoint.Kind); err != nil {
 		return err
+	}
+	if f := c.api.kindContext; f != nil && (c.sub != nil || !info.Stored()) {
+		c.setContext(f(c.req.Context()))
 	}
 	if c.version = c.endpoint.Version; c.sub != nil && c.sub.Body != nil {
 		c.endpoint = (*endpoint)(c.sub.Body.Endpoints()[0])

@@ -55,6 +55,13 @@ func (c *call) context() context.Context {
 	return &c.deadline
 }
 
+// setContext sets the context of the request, which comes from the one that it has.
+func (c *call) setContext(ctx context.Context) {
+	if c.req = c.req.WithContext(ctx); c.deadline.Context != nil {
+		c.deadline.Context = ctx
+	}
+}
+
 // timedOut reports whether the request is over its deadline.
 func (c *call) timedOut() bool {
 	return !c.deadline.at.IsZero() && !time.Now().Before(c.deadline.at)

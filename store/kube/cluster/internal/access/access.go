@@ -52,6 +52,7 @@ func Extend(a *httpapi.API, opts *httpapi.Options, o Options) *Server {
 	if !s.mayAll {
 		opts.Authorize = s.Authorize
 	}
+	typed.With(opts, func(ctx context.Context) context.Context { return scheme.WithReviewer(ctx, s) })
 	outer := opts.Middleware
 	opts.Middleware = func(next http.Handler) http.Handler {
 		next = s.handler(next)
@@ -63,7 +64,7 @@ func Extend(a *httpapi.API, opts *httpapi.Options, o Options) *Server {
 	return s
 }
 
-// handler serves the documents about the key of the tokens, and passes on all other requests with what reviews need.
+// handler serves the documents about the key of the tokens, and passes on all other requests, as the user that they impersonate.
 func (s *Server) handler(next http.Handler) http.Handler {
 	keys := s.api.Guard(http.HandlerFunc(s.serveKeys))
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -72,11 +73,9 @@ func (s *Server) handler(next http.Handler) http.Handler {
 			s.api.Fail(w, r, err)
 			return
 		}
-		ctx := scheme.WithReviewer(r.Context(), s)
 		if impersonated != nil {
-			ctx = context.WithValue(ctx, impersonatedKey{}, impersonated)
+			r = r.WithContext(context.WithValue(r.Context(), impersonatedKey{}, impersonated))
 		}
-		r = r.WithContext(ctx)
 		if r.Method == http.MethodGet && (r.URL.Path == pathConfiguration || r.URL.Path == pathKeys) {
 			keys.ServeHTTP(w, r)
 			return

@@ -23,16 +23,7 @@ import (
 // Extend changes the options of an API, from one of its httpapi.Options.Parts, so that its evictions obey the budgets in its store.
 func Extend(a *httpapi.API, opts *httpapi.Options) {
 	e := &evictor{api: a, st: a.Store()}
-	outer := opts.Middleware
-	opts.Middleware = func(next http.Handler) http.Handler {
-		var h http.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			next.ServeHTTP(w, r.WithContext(scheme.WithEvictor(r.Context(), e)))
-		})
-		if outer != nil {
-			h = outer(h)
-		}
-		return h
-	}
+	typed.With(opts, func(ctx context.Context) context.Context { return scheme.WithEvictor(ctx, e) })
 }
 
 // evictor decides about the evictions of one API (upstream: registry/core/pod/storage, EvictionREST).

@@ -34,7 +34,7 @@ type Dial func(ctx context.Context, network, address string) (net.Conn, error)
 // dial.
 func Extend(a *httpapi.API, opts *httpapi.Options, dial Dial) {
 	p := &proxier{api: a, transport: transport(dial)}
-	opts.ConnectContext = func(ctx context.Context) context.Context { return scheme.WithProxier(ctx, p) }
+	typed.With(opts, func(ctx context.Context) context.Context { return scheme.WithProxier(ctx, p) })
 }
 
 // transport returns a transport that keeps no connections, so that none outlives its API. Nobody has given the server the certificates

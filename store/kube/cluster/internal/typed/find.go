@@ -1,6 +1,7 @@
 package typed
 
 import (
+	"context"
 	"slices"
 
 	"github.com/kubecoord/kubecoord/httpapi"
@@ -29,4 +30,15 @@ func ObjectsOf(a *httpapi.API, resource meta.GroupResource) *store.Objects {
 		return nil
 	}
 	return objects
+}
+
+// With adds to the context that the functions of kinds get from an API.
+func With(opts *httpapi.Options, with func(context.Context) context.Context) {
+	outer := opts.KindContext
+	opts.KindContext = func(ctx context.Context) context.Context {
+		if outer != nil {
+			ctx = outer(ctx)
+		}
+		return with(ctx)
+	}
 }
