@@ -357,7 +357,7 @@ func firstError(w watch.Interface) error {
 }
 
 func TestMistakesThatTheClientsetHides(t *testing.T) {
-	testMistakes(t, clientsetMistakes, "| what the code does | client-go's fake | kubecoord |", map[string]func(*testing.T) kubernetes.Interface{
+	testMistakes(t, clientsetMistakes, "client-go", map[string]func(*testing.T) kubernetes.Interface{
 		"NewClientset":       func(*testing.T) kubernetes.Interface { return fake.NewClientset() },
 		"NewSimpleClientset": func(*testing.T) kubernetes.Interface { return fake.NewSimpleClientset() },
 	}, func(t *testing.T, setup func(*apitest.API)) kubernetes.Interface {

@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"strings"
+	"regexp"
 	"testing"
 	"testing/synctest"
 
@@ -33,11 +33,11 @@ func expect[T comparable](what string, got, want T) error {
 	return fmt.Errorf("%s is %#v", what, got)
 }
 
-// testMistakes runs each mistake on each fake, where it must stay hidden, and on an API, whose errors must be the errors in the
-// table of docs/migrate.md with this head.
-func testMistakes[C any](t *testing.T, mistakes []mistake[C], head string, fakes map[string]func(*testing.T) C, open func(*testing.T, func(*apitest.API)) C) {
+// testMistakes runs each mistake on each fake of a module, where it must stay hidden, and on an API, whose errors must be the
+// errors in the table of docs/migrate.md that names the module, or both modules.
+func testMistakes[C any](t *testing.T, mistakes []mistake[C], module string, fakes map[string]func(*testing.T) C, open func(*testing.T, func(*apitest.API)) C) {
 	t.Helper()
-	want := head + "\n| --- | --- | --- |\n"
+	var want []string
 	for _, m := range mistakes {
 		t.Run(m.what, func(t *testing.T) {
 			for name, fake := range fakes {
@@ -51,11 +51,15 @@ func testMistakes[C any](t *testing.T, mistakes []mistake[C], head string, fakes
 			})
 		})
 		require.NotEmpty(t, m.says)
-		want += fmt.Sprintf("| %s | passes | `%s` |\n", m.what, m.says)
+		want = append(want, fmt.Sprintf("%s: `%s`", m.what, m.says))
 	}
 	page, err := os.ReadFile("../../../../docs/migrate.md")
 	require.NoError(t, err)
-	if !assert.True(t, strings.Contains(string(page), want+"\n")) {
-		t.Logf("docs/migrate.md must have this table:\n%s", want)
+	var rows []string
+	for _, row := range regexp.MustCompile("(?m)^\\| ([^|]+) \\| ([^|]+) \\| (`.+`) \\|$").FindAllStringSubmatch(string(page), -1) {
+		if row[2] == module || row[2] == "both" {
+			rows = append(rows, row[1]+": "+row[3])
+		}
 	}
+	assert.ElementsMatch(t, want, rows, "the table of docs/migrate.md")
 }

@@ -289,7 +289,7 @@ var clientMistakes = []mistake[client.WithWatch]{
 
 func TestMistakesThatTheFakeClientHides(t *testing.T) {
 	image := func(o client.Object) []string { return []string{o.(*corev1.Pod).Spec.Containers[0].Image} }
-	testMistakes(t, clientMistakes, "| what the code does | controller-runtime's fake | kubecoord |", map[string]func(*testing.T) client.WithWatch{
+	testMistakes(t, clientMistakes, "controller-runtime", map[string]func(*testing.T) client.WithWatch{
 		"fake": func(*testing.T) client.WithWatch {
 			return fake.NewClientBuilder().WithIndex(&corev1.Pod{}, "image", image).Build()
 		},
