@@ -22,8 +22,9 @@ func (v Value) appendOutline(dst []byte, zero unsafe.Pointer) (_ []byte, ok bool
 			continue
 		}
 		t, p := f.Type, f.target(v.at)
+		isInEmpty := zero != nil && !f.omitted(zero) // omitempty does not leave out a struct
 		switch {
-		case !f.Optional() && zero != nil && t.Kind == Scalar && !t.Custom && f.equal(v.at, zero):
+		case isInEmpty && t.Kind == Scalar && !t.Custom && f.equal(v.at, zero):
 			continue
 		case p == nil, f.Pointer && !f.Optional(), t.Custom, t.isZeroTime(p), t.isNil(p):
 			return dst, false // a null, or what a leaf is depends on its value
@@ -40,7 +41,7 @@ func (v Value) appendOutline(dst []byte, zero unsafe.Pointer) (_ []byte, ok bool
 			dst = append(dst, 0)
 		case t.Kind == Struct:
 			below, empty := Value{typ: t, at: p, present: true}, unsafe.Pointer(nil)
-			if zero != nil && !f.Optional() {
+			if isInEmpty {
 				empty = f.target(zero)
 			}
 			if v.hides == typeMembers && f.Name == "metadata" {
