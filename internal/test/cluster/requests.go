@@ -120,7 +120,7 @@ func (p *play) written(step int, text string) {
 	}
 }
 
-// install creates a definition, when the one of the scenario before is gone.
+// install creates a definition, once the definition that the scenario before made is gone.
 func (p *play) install(file string) error {
 	data, err := os.ReadFile(filepath.Join(requestFiles, file))
 	if strings.HasSuffix(file, ".gz") {
