@@ -150,7 +150,7 @@ func TestVersionsSeeEachOthersWrites(t *testing.T) {
 	put := func(list ...lease.CoordinatedLeaseStrategy) *registry.Item {
 		t.Helper()
 		req := registry.Request{Namespace: "ns", Name: "a", Version: alpha1}
-		it, _, err := r.Update(t.Context(), req, registry.Replacement(func(current *registry.Item) (kinds.Object, error) {
+		it, _, err := r.Update(t.Context(), &req, registry.Replacement(func(current *registry.Item) (kinds.Object, error) {
 			w := &v1alpha1.LeaseCandidate{ObjectMeta: meta.ObjectMeta{Namespace: "ns", Name: "a"}}
 			if current != nil {
 				w = inAlpha1(t, current)
@@ -169,7 +169,7 @@ func TestVersionsSeeEachOthersWrites(t *testing.T) {
 	assert.Equal(t, it.ResourceVersion(), put(x, y).ResourceVersion())
 	assert.NotEqual(t, it.ResourceVersion(), put(x).ResourceVersion())
 
-	_, _, err := r.Update(t.Context(), registry.Request{Namespace: "ns", Name: "a"}, registry.Replacement(func(current *registry.Item) (kinds.Object, error) {
+	_, _, err := r.Update(t.Context(), &registry.Request{Namespace: "ns", Name: "a"}, registry.Replacement(func(current *registry.Item) (kinds.Object, error) {
 		return current.Wire(), nil
 	}))
 	assert.ErrorContains(t, err, "spec.binaryVersion: Required value", "v1beta1 asks for more than v1alpha1 does")

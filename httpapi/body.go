@@ -15,6 +15,7 @@ import (
 type buffers struct {
 	body, answer []byte
 	options      kinds.WriteOptions // of a write
+	request      registry.Request   // of a write
 	sent         registry.Sent      // of a PUT
 }
 
@@ -44,7 +45,7 @@ func (c *call) release() {
 	if cap(m.answer) > maxKept {
 		m.answer = nil
 	}
-	m.options, m.sent = kinds.WriteOptions{}, registry.Sent{} // parts of the request
+	m.options, m.request, m.sent = kinds.WriteOptions{}, registry.Request{}, registry.Sent{} // parts of the request
 	c.api.buffers.Put(m)
 }
 

@@ -64,7 +64,7 @@ func (c *call) patch() error {
 		return err
 	}
 	opts, force := c.writeOptions(), c.optionalBool("force")
-	if err := kinds.ValidatePatchOptions(opts, t == registry.ApplyPatch, force); err != nil {
+	if err := kinds.ValidatePatchOptions(*opts, t == registry.ApplyPatch, force); err != nil {
 		return err
 	}
 	change, err := c.patchChange(t, data, validation(opts.FieldValidation), force != nil && *force)
@@ -74,7 +74,8 @@ func (c *call) patch() error {
 	if err := c.checkNames(); err != nil {
 		return err
 	}
-	return c.writeUpdate(c.request(opts), change)
+	c.request()
+	return c.writeUpdate(change)
 }
 
 // patchChange reads the patch.

@@ -17,11 +17,11 @@ import (
 //
 // Query: dryRun, fieldManager, fieldValidation, pretty.
 func (c *call) create() error {
-	o, opts, err := c.readNew()
+	o, err := c.readNew()
 	if err != nil {
 		return err
 	}
-	it, err := c.resource().Create(c.context(), o, c.request(opts))
+	it, err := c.resource().Create(c.context(), o, *c.request())
 	if err != nil {
 		return err
 	}
@@ -33,25 +33,24 @@ func (c *call) create() error {
 }
 
 // readNew reads the body and the options of a create.
-func (c *call) readNew() (o kinds.Object, opts kinds.WriteOptions, err error) {
+func (c *call) readNew() (kinds.Object, error) {
 	f, err := c.objectFormat()
 	if err != nil {
-		return nil, opts, err
+		return nil, err
 	}
 	data, err := c.readBody()
 	if err != nil {
-		return nil, opts, err
+		return nil, err
 	}
-	opts = c.writeOptions()
-	if err := kinds.ValidateWriteOptions(opts, "CreateOptions"); err != nil {
-		return nil, opts, err
+	opts := c.writeOptions()
+	if err := kinds.ValidateWriteOptions(*opts, "CreateOptions"); err != nil {
+		return nil, err
 	}
 	var like kinds.Object
 	if c.endpoint.Kind == c.resource().Kind {
 		like = c.resource().Newest()
 	}
-	o, err = c.served.scheme.DecodeBody(c.context(), c.endpoint.Target, data, f, validation(opts.FieldValidation), like, c.warn)
-	return o, opts, err
+	return c.served.scheme.DecodeBody(c.context(), c.endpoint.Target, data, f, validation(opts.FieldValidation), like, c.warn)
 }
 
 // update answers PUT …/namespaces/{ns}/{resource}/{name}, which also creates the object if the kind
@@ -65,14 +64,14 @@ func (c *call) update() error {
 		return err
 	}
 	opts := c.writeOptions()
-	if err := kinds.ValidateWriteOptions(opts, "UpdateOptions"); err != nil {
+	if err := kinds.ValidateWriteOptions(*opts, "UpdateOptions"); err != nil {
 		return err
 	}
 	f, err := c.objectFormat()
 	if err != nil {
 		return err
 	}
-	req := c.request(opts)
+	req := c.request()
 	if c.endpoint.Kind == c.resource().Kind {
 		req.Found = c.resource().Peek(c.namespace, c.name)
 	}
@@ -82,7 +81,7 @@ func (c *call) update() error {
 	}
 	m := o.GetObjectMeta()
 	req.UID = m.UID
-	if err := c.resource().MatchNames(m, req); err != nil {
+	if err := c.resource().MatchNames(m, req.Namespace, req.Name); err != nil {
 		return err
 	}
 	if err := c.checkNames(); err != nil {
@@ -90,12 +89,12 @@ func (c *call) update() error {
 	}
 	b := c.buffers()
 	b.sent = registry.SentBy(c.endpoint.Kind, o)
-	return c.writeUpdate(req, &b.sent)
+	return c.writeUpdate(&b.sent)
 }
 
-// writeUpdate makes a change, and answers with the object or the body of the subresource.
-func (c *call) writeUpdate(req registry.Request, change registry.Change) error {
-	it, created, err := c.resource().Update(c.context(), req, change)
+// writeUpdate makes a change by the present request, and answers with the object or the body of the subresource.
+func (c *call) writeUpdate(change registry.Change) error {
+	it, created, err := c.resource().Update(c.context(), &c.buffers().request, change)
 	if err == nil {
 		it, err = c.body(it)
 	}
@@ -121,14 +120,14 @@ func (c *call) body(it *registry.Item) (*registry.Item, error) {
 //
 // Query: dryRun, fieldManager, fieldValidation, pretty.
 func (c *call) createSub() error {
-	o, opts, err := c.readNew()
+	o, err := c.readNew()
 	if err != nil {
 		return err
 	}
 	if err := c.checkNames(); err != nil {
 		return err
 	}
-	req := c.request(opts)
+	req := c.request()
 	if err := registry.MatchNamespace(o.GetObjectMeta(), req.Namespace); err != nil {
 		return err
 	}
@@ -180,31 +179,31 @@ func (c *call) objectFormat() (format, error) {
 	return f, err
 }
 
-// writeOptions reads dryRun, fieldManager and fieldValidation.
-func (c *call) writeOptions() kinds.WriteOptions {
-	if c.req.URL.RawQuery == "" {
-		return kinds.WriteOptions{}
+// writeOptions reads dryRun, fieldManager and fieldValidation into the memory of the call.
+func (c *call) writeOptions() *kinds.WriteOptions {
+	b := c.buffers()
+	if c.req.URL.RawQuery != "" {
+		b.options = kinds.WriteOptions{
+			DryRun:          c.params()["dryRun"],
+			FieldManager:    c.param("fieldManager"),
+			FieldValidation: c.param("fieldValidation"),
+		}
 	}
-	return kinds.WriteOptions{
-		DryRun:          c.params()["dryRun"],
-		FieldManager:    c.param("fieldManager"),
-		FieldValidation: c.param("fieldValidation"),
-	}
+	return &b.options
 }
 
-// request describes the write to the registry.
-func (c *call) request(o kinds.WriteOptions) registry.Request {
+// request describes the write to the registry, in the memory of the call. writeOptions comes before it.
+func (c *call) request() *registry.Request {
 	b := c.buffers()
-	b.options = o
-	req := registry.Request{
+	b.request = registry.Request{
 		Namespace: c.namespace, Name: c.name, Version: c.version,
-		DryRun: len(o.DryRun) > 0, FieldManager: c.managerOf(o.FieldManager), Warn: c.warn,
+		DryRun: len(b.options.DryRun) > 0, FieldManager: c.managerOf(b.options.FieldManager), Warn: c.warn,
 		Sub: c.sub, Options: &b.options,
 	}
 	if c.api.authorize != nil {
-		req.MayCreate = c.mayCreate
+		b.request.MayCreate = c.mayCreate
 	}
-	return req
+	return &b.request
 }
 
 // validation returns the level of a valid fieldValidation.

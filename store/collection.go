@@ -118,7 +118,7 @@ func (c *Collection[T]) update(ctx context.Context, req registry.Request, option
 	if err := c.check(req, options); err != nil {
 		return nil, err
 	}
-	it, _, err := c.r.Update(ctx, req, change)
+	it, _, err := c.r.Update(ctx, &req, change)
 	return c.typed(it), err
 }
 

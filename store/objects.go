@@ -57,7 +57,7 @@ func (o *Objects) Modify(ctx context.Context, namespace, name, subresource strin
 			return meta.NewBadRequest("subresource: got %q, want a subresource of %s", subresource, o.r.GroupResource())
 		}
 	}
-	_, _, err := o.r.Update(ctx, req, registry.Replacement(func(current *registry.Item) (meta.Object, error) {
+	_, _, err := o.r.Update(ctx, &req, registry.Replacement(func(current *registry.Item) (meta.Object, error) {
 		if current == nil {
 			return nil, o.r.NotFound(name)
 		}

@@ -114,7 +114,7 @@ func TestFinalizersWithoutADomainAreWarnedAbout(t *testing.T) {
 		`metadata.finalizers: "mine": prefer a domain-qualified finalizer name to avoid accidental conflicts with other finalizer writers`,
 	}
 	assert.Equal(t, want, warnings)
-	_, _, err = r.Update(t.Context(), req, registry.Replacement(func(current *registry.Item) (kinds.Object, error) {
+	_, _, err = r.Update(t.Context(), &req, registry.Replacement(func(current *registry.Item) (kinds.Object, error) {
 		e := current.Wire().(*engine)
 		e.Spec.Speed = 2
 		return r.FromWire(t.Context(), 0, e)

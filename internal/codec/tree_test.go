@@ -62,8 +62,8 @@ func TestUndeclaredMembersAreCompared(t *testing.T) {
 	a := &open{Rest: map[string]any{"same": []any{int64(1)}, "gone": nil, "other": "x"}}
 	b := &open{Rest: map[string]any{"same": []any{1.0}, "new": nil, "other": "y"}}
 	var names []string
-	m := typ.Value(a).Members(typ.Value(b))
-	for m.Next() {
+	var m Members
+	for m.Walk(typ.Value(a), typ.Value(b)); m.Next(); {
 		if !m.X.Equal(m.Y) {
 			names = append(names, m.Name)
 		}

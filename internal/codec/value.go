@@ -167,10 +167,11 @@ func (t *Type) isPlain() bool {
 
 // Members is a walk along the members that one of two values has, in the order of their names:
 //
-//	m := x.Members(y)
-//	for m.Next() {
+//	var m codec.Members
+//	for m.Walk(x, y); m.Next(); {
 //
-// A variable of the loop would be copied for each member. If both are structs, it leaves out equal scalars.
+// A variable of the loop would be copied for each member, and the result of a function once. If both are structs, the walk leaves
+// out equal scalars.
 type Members struct {
 	Name  string
 	Field *Field // nil for an undeclared member
@@ -182,12 +183,12 @@ type Members struct {
 	names  []string // that are left; both may lack some
 }
 
-// Members returns a walk along the members of v and o.
-func (v Value) Members(o Value) Members {
-	m := Members{x: v, y: o}
+// Walk begins a walk along the members of v and o.
+func (m *Members) Walk(v, o Value) {
+	*m = Members{x: v, y: o}
 	if v.isStruct() && v.typ == o.typ && v.typ.Rest == nil {
 		m.typ, m.fields = v.typ, v.typ.byName
-		return m
+		return
 	}
 	if v.isStruct() {
 		m.typ = v.typ
@@ -203,7 +204,6 @@ func (v Value) Members(o Value) Members {
 	default:
 		m.names = sortNames(append(names, m.typ.sorted...))
 	}
-	return m
 }
 
 func sortNames(names []string) []string {
@@ -336,8 +336,8 @@ func (v Value) isObject() bool {
 }
 
 func (v Value) equalMembers(o Value) bool {
-	m := v.Members(o)
-	for m.Next() {
+	var m Members
+	for m.Walk(v, o); m.Next(); {
 		if !m.X.Equal(m.Y) {
 			return false
 		}

@@ -128,11 +128,11 @@ func recordableMetadata(fields *set) *set {
 	})
 }
 
-func isMetadata(path []step) bool { return len(path) == 1 && path[0].name == "metadata" }
+func isMetadata(path []string) bool { return len(path) == 1 && path[0] == "metadata" }
 
 // isSystemField reports whether a path leads to a system field in the metadata.
-func isSystemField(path []step) bool {
-	return len(path) == 2 && path[0].name == "metadata" && isSystemMember(path[1].name)
+func isSystemField(path []string) bool {
+	return len(path) == 2 && path[0] == "metadata" && isSystemMember(path[1])
 }
 
 // isSystemMember reports whether a member of the metadata is never recorded.

@@ -96,8 +96,8 @@ func (c *comparer) compareMembers(s schema, l, r codec.Value) delta {
 	if l.IsSame(r) {
 		return ds.within()
 	}
-	m := l.Members(r)
-	for m.Next() {
+	var m codec.Members
+	for m.Walk(l, r); m.Next(); {
 		ds.add(member(m.Name), c.compare(s.below(m.Name, m.Field), m.X, m.Y))
 	}
 	return ds.within()

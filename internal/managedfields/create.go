@@ -59,7 +59,7 @@ const maxOutline = 1024
 // parseCreated returns the set of a new object, or nil if it has only system fields.
 func (k *FieldManager) parseCreated(version int, obj Object) (_ *parsedSet, ok bool) {
 	v := &k.Versions[version]
-	var path [8]step
+	var path [8]string
 	text, ok := k.appendCreated([]byte{'{'}, k.schema(version), v.Type.Value(obj), v.zero(), path[:0])
 	if !ok || len(text) == 1 {
 		return nil, ok
@@ -69,8 +69,8 @@ func (k *FieldManager) parseCreated(version int, obj Object) (_ *parsedSet, ok b
 }
 
 // appendCreated appends the nodes, in FieldsV1, of the members of v that empty lacks or has with
-// another value. path is theirs.
-func (k *FieldManager) appendCreated(dst []byte, s schema, v, empty codec.Value, path []step) (_ []byte, ok bool) {
+// another value. path has the names of the steps that lead to them, "" for the items of lists.
+func (k *FieldManager) appendCreated(dst []byte, s schema, v, empty codec.Value, path []string) (_ []byte, ok bool) {
 	var room [8]string
 	if keys, isMap := v.Keys(room[:0]); isMap && !empty.Exists() {
 		for _, key := range keys {
@@ -80,12 +80,12 @@ func (k *FieldManager) appendCreated(dst []byte, s schema, v, empty codec.Value,
 		}
 		return dst, true
 	}
-	m := v.Members(empty)
-	for m.Next() {
+	var m codec.Members
+	for m.Walk(v, empty); m.Next(); {
 		if k.resets(path, m.Name) {
 			continue
 		}
-		below, at := s.below(m.Name, m.Field), append(path, member(m.Name))
+		below, at := s.below(m.Name, m.Field), append(path, m.Name)
 		switch {
 		case !m.X.Exists():
 			return dst, false
@@ -143,7 +143,7 @@ func isScalar(v codec.Value) bool {
 
 // appendCreatedList appends the nodes of the items of a list that is new. It returns false if an item is there twice or is not
 // identified.
-func (k *FieldManager) appendCreatedList(dst []byte, s schema, list codec.Value, path []step) (_ []byte, ok bool) {
+func (k *FieldManager) appendCreatedList(dst []byte, s schema, list codec.Value, path []string) (_ []byte, ok bool) {
 	type item struct {
 		step
 		v codec.Value
@@ -169,7 +169,7 @@ func (k *FieldManager) appendCreatedList(dst []byte, s schema, list codec.Value,
 			inside := len(dst)
 			dst = append(dst, `".":{},`...)
 			content := len(dst)
-			if dst, ok = k.appendCreated(dst, below, it.v, codec.Value{}, append(path, it.step)); !ok {
+			if dst, ok = k.appendCreated(dst, below, it.v, codec.Value{}, append(path, it.step.name)); !ok {
 				return dst, false
 			}
 			if len(dst) == content {

@@ -68,27 +68,27 @@ func (k *FieldManager) changeable(fields *set, apiVersion, writer string) *set {
 }
 
 // withoutReset returns a set of fields below path without those that Reset has.
-func (k *FieldManager) withoutReset(fields *set, path []step) *set {
+func (k *FieldManager) withoutReset(fields *set, path []string) *set {
 	return fields.mapNodes(func(n node) node {
 		switch {
 		case k.resets(path, n.step.name):
 			return node{}
 		case len(path) == 0 && n.sub != nil:
-			n.sub = k.withoutReset(n.sub, []step{n.step})
+			n.sub = k.withoutReset(n.sub, []string{n.step.name})
 		}
 		return n
 	})
 }
 
 // resets reports whether Reset has the member name below path.
-func (k *FieldManager) resets(path []step, name string) bool {
+func (k *FieldManager) resets(path []string, name string) bool {
 	switch len(path) {
 	case 0:
 		return slices.Contains(k.Reset, name)
 	case 1:
 		return slices.ContainsFunc(k.Reset, func(r string) bool {
 			above, below, nested := strings.Cut(r, ".")
-			return nested && above == path[0].name && below == name
+			return nested && above == path[0] && below == name
 		})
 	}
 	return false

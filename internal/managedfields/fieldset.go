@@ -29,8 +29,8 @@ func fieldsIn(s schema, v codec.Value) (below *set, self bool) {
 
 func (s schema) fieldsInObject(object codec.Value) *set {
 	var nodes []node
-	m := object.Members(codec.Value{})
-	for m.Next() {
+	var m codec.Members
+	for m.Walk(object, codec.Value{}); m.Next(); {
 		below, declared := s.member(m.Name)
 		sub, self := fieldsIn(below, m.X)
 		null := m.X.IsTree() && m.X.Tree() == nil

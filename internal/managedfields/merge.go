@@ -30,8 +30,8 @@ func (s schema) merge(l, r codec.Value) (codec.Value, error) {
 		return s.mergeLists(x, y)
 	}
 	out := map[string]any{}
-	m := l.Members(r)
-	for m.Next() {
+	var m codec.Members
+	for m.Walk(l, r); m.Next(); {
 		v, err := s.below(m.Name, m.Field).merge(m.X, m.Y)
 		if err != nil {
 			return codec.Value{}, err

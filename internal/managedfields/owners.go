@@ -81,6 +81,17 @@ func (os owners) find(id identity) *owner {
 	return nil
 }
 
+// findIn is find by the indexes of the owners, if at has them.
+func (os owners) findIn(at map[identity]int, id identity) *owner {
+	if at == nil {
+		return os.find(id)
+	}
+	if i, ok := at[id]; ok {
+		return &os[i]
+	}
+	return nil
+}
+
 // sameVersion reports whether the sets of all owners are of one version.
 func (os owners) sameVersion() bool {
 	return !slices.ContainsFunc(os, func(o owner) bool { return o.version != os[0].version })
@@ -104,18 +115,22 @@ func (k *FieldManager) Check(entries []meta.ManagedFieldsEntry) error {
 
 // decode appends the owners of an object to os, which is empty.
 func (k *FieldManager) decode(os owners, entries []meta.ManagedFieldsEntry) (owners, error) {
-	at := map[identity]int{}
-	os = slices.Grow(os, len(entries))
+	var at map[identity]int // of many
+	if os = slices.Grow(os, len(entries)); len(entries) > 8 {
+		at = make(map[identity]int, len(entries))
+	}
 	for i := range entries {
 		o, err := k.decodeEntry(&entries[i])
 		if err != nil {
 			return nil, err
 		}
-		if n, ok := at[o.identity]; ok {
-			os[n] = o
+		if have := os.findIn(at, o.identity); have != nil {
+			*have = o
 			continue
 		}
-		at[o.identity] = len(os)
+		if at != nil {
+			at[o.identity] = len(os)
+		}
 		os = append(os, o)
 	}
 	return os, nil
@@ -216,8 +231,13 @@ const maxUpdaters = 10
 // managedfields, capmanagers.go).
 func (os owners) capped() owners {
 	if len(os) <= maxUpdaters {
-		return os
+		return os // without the memory that merging takes on the stack
 	}
+	return os.merged()
+}
+
+// merged is capped for many owners.
+func (os owners) merged() owners {
 	updaters := slices.DeleteFunc(slices.Clone(os), func(o owner) bool {
 		return o.Operation != meta.ManagedFieldsOperationUpdate
 	})

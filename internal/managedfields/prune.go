@@ -104,8 +104,8 @@ func (s schema) without(v codec.Value, fields *set) codec.Value {
 
 func (s schema) withoutMembers(object codec.Value, fields *set) codec.Value {
 	out := map[string]any{}
-	m := object.Members(codec.Value{})
-	for m.Next() {
+	var m codec.Members
+	for m.Walk(object, codec.Value{}); m.Next(); {
 		n := fields.get(member(m.Name))
 		if n.member {
 			continue

@@ -19,26 +19,27 @@ type renewal struct {
 
 // renews reports whether an update changes no set, and whether the writer gains fields that it
 // has. It may return false although that is so.
-func (k *FieldManager) renews(before, after document, os owners, id identity) (gained, ok bool) {
+func (k *FieldManager) renews(version int, live, obj Object, os owners, writer *owner) (gained, ok bool) {
+	v := &k.Versions[version]
 	for i := range os {
-		if os[i].version != id.APIVersion || os[i].fields == nil || os[i].ownsManagedFields {
+		if os[i].version != v.APIVersion || os[i].fields == nil || os[i].ownsManagedFields {
 			return false, false
 		}
 	}
-	r := renewal{kind: k, owners: os, writer: os.find(id)}
-	var path [8]step
-	ok = r.members(before.schema(), before.value(), after.value(), path[:0])
+	r := renewal{kind: k, owners: os, writer: writer}
+	var path [8]string
+	ok = r.members(schema{typ: v.Type}, v.Type.Value(live), v.Type.Value(obj), path[:0])
 	return r.gained, ok && (r.writer != nil || !r.gained)
 }
 
-// members compares the members of two objects or structs. path is theirs.
-func (r *renewal) members(s schema, l, v codec.Value, path []step) bool {
-	m := l.Members(v)
-	for m.Next() {
+// members compares the members of two objects or structs. path has the names of the members that lead to them.
+func (r *renewal) members(s schema, l, v codec.Value, path []string) bool {
+	var m codec.Members
+	for m.Walk(l, v); m.Next(); {
 		if m.X.IsSame(m.Y) || r.kind.resets(path, m.Name) {
 			continue
 		}
-		below, at, ok := s.below(m.Name, m.Field), append(path, member(m.Name)), true
+		below, at, ok := s.below(m.Name, m.Field), append(path, m.Name), true
 		switch {
 		case below.isList() && !below.atomic() && !below.identifiesItems():
 			ok = false // a comparison may fail
@@ -59,9 +60,9 @@ func (r *renewal) members(s schema, l, v codec.Value, path []step) bool {
 }
 
 // owned reports whether a field is in the set of one owner, or of none, and in no other.
-func (r *renewal) owned(path []step, by *owner) bool {
+func (r *renewal) owned(path []string, by *owner) bool {
 	for i := range r.owners {
-		if o := &r.owners[i]; o.fields.has(path) != (o == by) {
+		if o := &r.owners[i]; o.fields.hasMember(path) != (o == by) {
 			return false
 		}
 	}

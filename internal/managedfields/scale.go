@@ -26,7 +26,7 @@ func (m *Mapping) ToBody(entries []meta.ManagedFieldsEntry) ([]meta.ManagedField
 	}
 	var os owners
 	for _, o := range parents {
-		if path := m.Parent[o.version]; path != nil && o.fields.has(steps(path)) {
+		if path := m.Parent[o.version]; path != nil && o.fields.hasMember(path) {
 			o.version, o.fields, o.encoded = m.BodyVersion, fieldAt(m.Body), nil
 			os = append(os, o)
 		}
@@ -47,15 +47,15 @@ func (m *Mapping) ToParent(had, entries []meta.ManagedFieldsEntry, apiVersion st
 	}
 	left, times := map[identity]bool{}, map[identity]*meta.Time{}
 	for _, o := range bodies {
-		left[o.identity] = o.fields.has(steps(m.Body))
+		left[o.identity] = o.fields.hasMember(m.Body)
 	}
 	var os owners
 	for _, o := range before {
 		times[o.identity] = o.time
 		path := m.Parent[o.version]
-		if _, still := left[o.identity]; path != nil && o.fields.has(steps(path)) && !still {
+		if _, still := left[o.identity]; path != nil && o.fields.hasMember(path) && !still {
 			o.fields = difference(o.fields, fieldAt(path)) // another manager has taken it
-		} else if path != nil && o.fields.has(steps(path)) {
+		} else if path != nil && o.fields.hasMember(path) {
 			delete(left, o.identity)
 		}
 		if path != nil && o.fields != nil {
@@ -67,13 +67,6 @@ func (m *Mapping) ToParent(had, entries []meta.ManagedFieldsEntry, apiVersion st
 		os = append(os, owner{identity: id, version: apiVersion, fields: fieldAt(m.Parent[apiVersion]), time: times[id]})
 	}
 	return os.encode(nil), nil
-}
-
-func steps(path []string) (out []step) {
-	for _, name := range path {
-		out = append(out, member(name))
-	}
-	return out
 }
 
 // fieldAt returns the set of one field.

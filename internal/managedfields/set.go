@@ -50,6 +50,21 @@ func (s *set) has(path []step) bool {
 	return n.member
 }
 
+// hasMember is has for a path of members.
+func (s *set) hasMember(path []string) (has bool) {
+	for _, name := range path {
+		if s == nil {
+			return false
+		}
+		i, found := s.search(member(name))
+		if !found {
+			return false
+		}
+		s, has = s.nodes[i].sub, s.nodes[i].member
+	}
+	return has
+}
+
 func union(a, b *set) *set {
 	switch {
 	case a == nil:

@@ -41,9 +41,15 @@ func compareSteps(a, b *step) int {
 	if a.kind != b.kind {
 		return cmp.Compare(a.kind, b.kind)
 	}
-	switch a.kind {
-	case memberStep:
+	if a.kind == memberStep {
 		return strings.Compare(a.name, b.name)
+	}
+	return compareValueSteps(a, b)
+}
+
+// compareValueSteps is compareSteps for two of one kind that have no names.
+func compareValueSteps(a, b *step) int {
+	switch a.kind {
 	case keyStep:
 		return slices.CompareFunc(a.value.(keys), b.value.(keys), func(x, y key) int {
 			return cmp.Or(strings.Compare(x.name, y.name), compareValues(x.value, y.value))

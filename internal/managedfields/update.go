@@ -54,14 +54,14 @@ func (k *FieldManager) track(os owners, had []meta.ManagedFieldsEntry, version i
 	if live == nil {
 		live = k.empty(version)
 	}
-	before, after := k.of(version, live), k.of(version, obj)
-	if gained, ok := k.renews(before, after, os, id); ok {
+	writer := os.find(id)
+	if gained, ok := k.renews(version, live, obj, os, writer); ok {
 		if gained {
-			os.find(id).time = new(meta.NewTime(now))
+			writer.time = new(meta.NewTime(now))
 		}
 		return os.capped(), nil
 	}
-	return k.recordUpdate(before, after, os, id, len(had) > 0, now)
+	return k.recordObjects(version, live, obj, os, id, len(had) > 0, now)
 }
 
 // ownersBefore returns the owners before a write: the owners in the request, or the
@@ -75,6 +75,11 @@ func (k *FieldManager) ownersBefore(os owners, sent, had []meta.ManagedFieldsEnt
 		found, _ = k.decode(os, had)
 	}
 	return found
+}
+
+// recordObjects is recordUpdate for objects, whose documents would take memory on the stack of a renewal.
+func (k *FieldManager) recordObjects(version int, live, obj Object, os owners, id identity, hadManagedFields bool, now time.Time) (owners, error) {
+	return k.recordUpdate(k.of(version, live), k.of(version, obj), os, id, hadManagedFields, now)
 }
 
 // recordUpdate makes an updater the owner of the fields in which two documents

@@ -114,8 +114,8 @@ func (s schema) validateObject(v codec.Value) (fs faults) {
 	}
 	closed := (v.IsTree() || s.typ.Rest != nil) && s.typ.IsClosed()
 	var unknown faults
-	m := v.Members(codec.Value{})
-	for m.Next() {
+	var m codec.Members
+	for m.Walk(v, codec.Value{}); m.Next(); {
 		if _, declared := s.member(m.Name); closed && !declared {
 			if unknown == nil {
 				unknown = faultf("field not declared in schema").prefixed("." + m.Name)

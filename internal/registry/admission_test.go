@@ -114,7 +114,7 @@ func TestAdmissionOfTheLastFinalizer(t *testing.T) {
 	_, err := r.Delete(t.Context(), at, kinds.DeleteOptions{})
 	require.NoError(t, err)
 	assert.Equal(t, both("DELETE a"), a.taken())
-	_, _, err = r.Update(t.Context(), at, registry.Replacement(func(current *registry.Item) (kinds.Object, error) {
+	_, _, err = r.Update(t.Context(), &at, registry.Replacement(func(current *registry.Item) (kinds.Object, error) {
 		o := current.Copy()
 		o.GetObjectMeta().Finalizers = nil
 		return o, nil
@@ -135,7 +135,7 @@ func TestAdmissionIsAskedByEachAttempt(t *testing.T) {
 		a.refuse = func(step string, at *admission.Attributes) error {
 			if step == "validate" && others < 2 { // another write comes first
 				others++
-				_, _, err := r.Update(admission.Below(t.Context()), registry.Request{Namespace: "ns", Name: "a"},
+				_, _, err := r.Update(admission.Below(t.Context()), &registry.Request{Namespace: "ns", Name: "a"},
 					registry.Replacement(func(current *registry.Item) (kinds.Object, error) {
 						l := current.Copy().(*lease.Lease)
 						l.Spec.HolderIdentity = new(fmt.Sprint("other", others))
@@ -149,7 +149,7 @@ func TestAdmissionIsAskedByEachAttempt(t *testing.T) {
 			return nil
 		}
 		change := registry.Patch{Scheme: kinds.NewScheme(r.Kind), Type: registry.MergePatch, Data: []byte(`{"spec":{"leaseTransitions":7}}`)}
-		it, _, err := r.Update(t.Context(), registry.Request{Namespace: "ns", Name: "a"}, change)
+		it, _, err := r.Update(t.Context(), &registry.Request{Namespace: "ns", Name: "a"}, change)
 		want := append(append(both("UPDATE a"), both("UPDATE a")...), both("UPDATE a")...)
 		if refused {
 			assert.EqualError(t, err, "the third attempt")
@@ -190,7 +190,7 @@ func TestWritesBelowAdmission(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, st.Restore([]*registry.Restored{restored}, 0))
 	ctx, at := admission.Below(t.Context()), registry.Request{Namespace: "ns", Name: "a"}
-	_, _, err = r.Update(ctx, at, registry.Replacement(func(current *registry.Item) (kinds.Object, error) { return current.Copy(), nil }))
+	_, _, err = r.Update(ctx, &at, registry.Replacement(func(current *registry.Item) (kinds.Object, error) { return current.Copy(), nil }))
 	require.NoError(t, err)
 	_, err = r.Create(ctx, newLease("ns/b"), registry.Request{Namespace: "ns"})
 	require.NoError(t, err)
@@ -237,7 +237,7 @@ func TestAdmissionOfNamespaces(t *testing.T) {
 	at := registry.Request{Name: "a"}
 	_, err = r.Create(t.Context(), &valve{ObjectMeta: meta.ObjectMeta{Name: "a"}}, at)
 	require.NoError(t, err)
-	_, _, err = r.Update(t.Context(), at, registry.Replacement(func(current *registry.Item) (kinds.Object, error) { return current.Copy(), nil }))
+	_, _, err = r.Update(t.Context(), &at, registry.Replacement(func(current *registry.Item) (kinds.Object, error) { return current.Copy(), nil }))
 	require.NoError(t, err)
 	_, err = r.Delete(t.Context(), at, kinds.DeleteOptions{})
 	require.NoError(t, err)
@@ -255,7 +255,7 @@ func TestAdmissionChangesEachAttemptAnew(t *testing.T) {
 			return nil
 		}
 		if others++; others == 1 { // another write comes first
-			_, _, err := r.Update(admission.Below(t.Context()), registry.Request{Namespace: "ns", Name: "a"},
+			_, _, err := r.Update(admission.Below(t.Context()), &registry.Request{Namespace: "ns", Name: "a"},
 				registry.Replacement(func(current *registry.Item) (kinds.Object, error) {
 					v := current.Copy().(*valve)
 					v.Spec.Open = true
@@ -265,7 +265,7 @@ func TestAdmissionChangesEachAttemptAnew(t *testing.T) {
 		}
 		return nil
 	}
-	it, _, err := r.Update(t.Context(), at, r.Replace(&valve{ObjectMeta: objectMeta("ns/a"), Status: valveStatus{Flow: 10}}))
+	it, _, err := r.Update(t.Context(), &at, r.Replace(&valve{ObjectMeta: objectMeta("ns/a"), Status: valveStatus{Flow: 10}}))
 	require.NoError(t, err)
 	assert.Equal(t, 2, others)
 	assert.Equal(t, 11, it.Stored().(*valve).Status.Flow)

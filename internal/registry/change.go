@@ -18,21 +18,21 @@ import (
 type Change interface {
 	// plan does the steps before the commit. current is nil if there is no object. plan is
 	// called again if another write came first.
-	plan(ctx context.Context, r *Resource, current *Item, req Request) (write, error)
+	plan(ctx context.Context, r *Resource, current *Item, req *Request) (write, error)
 }
 
 // Replacement replaces the whole object. It returns the new object in the stored form, which the store then owns.
 type Replacement func(current *Item) (kinds.Object, error)
 
-func (c Replacement) plan(ctx context.Context, r *Resource, current *Item, req Request) (w write, err error) {
+func (c Replacement) plan(ctx context.Context, r *Resource, current *Item, req *Request) (w write, err error) {
 	if current == nil && (req.Sub != nil || !r.Info().CreateOnUpdate) {
 		return w, r.NotFound(req.Name)
 	}
-	o, err := c.next(ctx, r, current, &req)
+	o, err := c.next(ctx, r, current, req)
 	if err != nil {
 		return w, err
 	}
-	return r.replace(ctx, current, o, &req, false)
+	return r.replace(ctx, current, o, req, false)
 }
 
 func (c Replacement) next(ctx context.Context, r *Resource, current *Item, req *Request) (kinds.Object, error) {
@@ -74,7 +74,7 @@ func (s *Sent) object(*Item) (kinds.Object, error) {
 	return next, nil
 }
 
-func (s *Sent) plan(ctx context.Context, r *Resource, current *Item, req Request) (write, error) {
+func (s *Sent) plan(ctx context.Context, r *Resource, current *Item, req *Request) (write, error) {
 	return Replacement(s.object).plan(ctx, r, current, req)
 }
 
@@ -110,15 +110,15 @@ type Apply struct {
 	Force bool
 }
 
-func (c Apply) plan(ctx context.Context, r *Resource, current *Item, req Request) (w write, err error) {
+func (c Apply) plan(ctx context.Context, r *Resource, current *Item, req *Request) (w write, err error) {
 	if current == nil && req.Sub != nil {
 		return w, r.NotFound(req.Name)
 	}
-	o, err := c.next(ctx, r, current, &req)
+	o, err := c.next(ctx, r, current, req)
 	if err != nil {
 		return w, err
 	}
-	return r.replace(ctx, current, o, &req, true)
+	return r.replace(ctx, current, o, req, true)
 }
 
 func (c Apply) next(ctx context.Context, r *Resource, current *Item, req *Request) (o kinds.Object, err error) {
@@ -141,7 +141,7 @@ func (c Apply) next(ctx context.Context, r *Resource, current *Item, req *Reques
 		return nil, meta.NewConflict(r.Kind.GroupResource(), req.Name,
 			fmt.Sprintf("uid mismatch: the provided object specified uid %s, and no existing object was found", m.UID))
 	}
-	if err := r.MatchNames(m, *req); err != nil {
+	if err := r.MatchNames(m, req.Namespace, req.Name); err != nil {
 		return nil, err
 	}
 	if o, err = (kinds.Target{Kind: r.Kind, Version: req.Version}).FromWire(ctx, applied); err != nil {

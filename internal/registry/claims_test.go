@@ -68,7 +68,7 @@ func TestAClaimEndsWithItsWrite(t *testing.T) {
 		return err
 	}
 	update := func(req registry.Request, change func(*lease.Lease)) error {
-		_, _, err := leases.Update(t.Context(), req, registry.Replacement(func(current *registry.Item) (kinds.Object, error) {
+		_, _, err := leases.Update(t.Context(), &req, registry.Replacement(func(current *registry.Item) (kinds.Object, error) {
 			next := current.Copy().(*lease.Lease)
 			change(next)
 			return next, nil

@@ -92,7 +92,7 @@ func TestWarningsAboutFinalizersOfACustomKind(t *testing.T) {
 		`metadata.finalizers: "b": prefer a domain-qualified finalizer name` + rest,
 	}, warnings)
 	warnings = nil
-	_, _, err = r.Update(t.Context(), req, r.Replace(with("b", "c", "foregroundDeletion")))
+	_, _, err = r.Update(t.Context(), &req, r.Replace(with("b", "c", "foregroundDeletion")))
 	require.NoError(t, err)
 	assert.Equal(t, []string{`metadata.finalizers: "c": prefer a domain-qualified finalizer name` + rest}, warnings, "b is not new")
 }
@@ -106,7 +106,7 @@ func TestWarningsOfAKindSeeTheStateBefore(t *testing.T) {
 	req := registry.Request{Namespace: "ns", Name: "a", Warn: func(text string) { warnings = append(warnings, text) }}
 	_, err := r.Create(t.Context(), &valve{ObjectMeta: objectMeta("ns/a"), Spec: valveSpec{true}}, req)
 	require.NoError(t, err)
-	_, _, err = r.Update(t.Context(), req, r.Replace(&valve{ObjectMeta: objectMeta("ns/a")}))
+	_, _, err = r.Update(t.Context(), &req, r.Replace(&valve{ObjectMeta: objectMeta("ns/a")}))
 	require.NoError(t, err)
 	assert.Equal(t, []string{"{true} false", "{false} true"}, warnings)
 }
@@ -160,7 +160,7 @@ func TestWriteOfAnotherTypeIsRefused(t *testing.T) {
 		otherVersion: patch(`{"apiVersion":"example.com/v2"}`),
 		"Internal error occurred: Object 'apiVersion' is missing in 'object has no apiVersion field'": patch(`{"apiVersion":null}`),
 	} {
-		_, _, err := r.Update(t.Context(), req, change)
+		_, _, err := r.Update(t.Context(), &req, change)
 		assert.EqualError(t, err, text)
 	}
 }
@@ -193,7 +193,7 @@ func TestConversionsMayChangeTheirArgument(t *testing.T) {
 		require.NoError(t, err)
 		assert.False(t, o.(*valve).Spec.Open)
 	}
-	updated, _, err := all.r.Update(t.Context(), registry.Request{Namespace: "ns", Name: "a", Version: v2}, registry.Patch{
+	updated, _, err := all.r.Update(t.Context(), &registry.Request{Namespace: "ns", Name: "a", Version: v2}, registry.Patch{
 		Type: registry.MergePatch, Data: []byte(`{"metadata":{"labels":{"k":"v"}}}`), Scheme: kinds.NewScheme(kinds.Of(kind)),
 	})
 	require.NoError(t, err)

@@ -51,16 +51,20 @@ func (r *Resource) warnOfDeletion(req *Request, opts kinds.DeleteOptions) {
 }
 
 func (r *Resource) delete(ctx context.Context, req Request, opts kinds.DeleteOptions) (Deletion, error) {
-	req.Persistent = true
-	r.asks(ctx, &req)
-	w, err := r.attempt(ctx, req, deletion(opts))
+	made := &struct { // one block of memory
+		req    Request
+		change deletion
+	}{req, deletion(opts)}
+	made.req.Persistent = true
+	r.asks(ctx, &made.req)
+	w, err := r.attempt(ctx, &made.req, &made.change)
 	if err != nil {
 		return Deletion{}, err
 	}
 	if w.graceOver && !kinds.IsDryRun(opts.DryRun) {
 		// As upstream, watchers see the mark before the removal.
 		r.letMarkBeSeen(ctx, w.answer)
-		if w, err = r.attempt(context.WithoutCancel(ctx), req, removal{w.answer, opts}); err != nil {
+		if w, err = r.attempt(context.WithoutCancel(ctx), &made.req, removal{w.answer, opts}); err != nil {
 			return Deletion{}, err
 		}
 	}
@@ -99,35 +103,35 @@ type removal struct {
 	opts   kinds.DeleteOptions
 }
 
-func (c removal) plan(ctx context.Context, r *Resource, current *Item, req Request) (w write, err error) {
+func (c removal) plan(ctx context.Context, r *Resource, current *Item, req *Request) (w write, err error) {
 	if current == nil || current.UID() != c.marked.UID() {
 		return write{key: req.key(), answer: c.marked, done: true}, nil
 	}
 	if len(current.meta().Finalizers) > 0 {
 		return write{key: current.key(), obj: current.obj, answer: current, done: true}, nil
 	}
-	return write{key: current.key(), old: current, answer: current}, r.mayDelete(ctx, current, &req, c.opts)
+	return write{key: current.key(), old: current, answer: current}, r.mayDelete(ctx, current, req, c.opts)
 }
 
 // deletion is the Change of a deletion.
 type deletion kinds.DeleteOptions
 
-func (c deletion) plan(ctx context.Context, r *Resource, current *Item, req Request) (w write, err error) {
-	opts := kinds.DeleteOptions(c)
+func (c *deletion) plan(ctx context.Context, r *Resource, current *Item, req *Request) (w write, err error) {
+	opts := kinds.DeleteOptions(*c)
 	if current == nil {
 		return w, meta.NewNotFound(r.Kind.GroupResource(), req.Name)
 	}
 	if kinds.IgnoresReadError(opts) {
 		// All objects here can be read.
 		return w, meta.NewConflict(r.Kind.GroupResource(), req.Name,
-			r.invalidObject(&req, "unsafe deletion is not allowed because the object is decodable from storage"))
+			r.invalidObject(req, "unsafe deletion is not allowed because the object is decodable from storage"))
 	}
 	if err := r.checkPreconditions(current, opts.Preconditions); err != nil {
 		return w, err
 	}
 	w = write{key: current.key(), old: current, answer: current, done: kinds.IsDryRun(opts.DryRun)}
-	if r.asked(&req) && !r.passed(current, opts) {
-		if err := r.mayDelete(ctx, current, &req, opts); err != nil {
+	if r.asked(req) && !r.passed(current, opts) {
+		if err := r.mayDelete(ctx, current, req, opts); err != nil {
 			return w, err
 		}
 	}
@@ -152,7 +156,7 @@ func (c deletion) plan(ctx context.Context, r *Resource, current *Item, req Requ
 			w.answer = newItem(r.Kind, r.Kind.New(0), 0)
 			return w, nil
 		}
-		return w, r.mayDelete(ctx, current, &req, opts) // as upstream: for the update without finalizers, and for the removal
+		return w, r.mayDelete(ctx, current, req, opts) // as upstream: for the update without finalizers, and for the removal
 	}
 	w.obj, w.size = r.Kind.Copy(current.obj), int(current.size)
 	w.obj.GetObjectMeta().Finalizers = finalizers

@@ -111,12 +111,12 @@ func TestNoCallbackUnderTheLock(t *testing.T) {
 		Patch{Type: MergePatch, Data: []byte(`{"spec":"3"}`), Validation: patch.Strict, Scheme: kinds.NewScheme(r.Kind)},
 		Apply{Config: map[string]any{"apiVersion": "example.com/v1", "kind": "Widget", "metadata": map[string]any{"name": "a"}, "spec": "4"}, Force: true},
 	} {
-		_, _, err = r.Update(ctx, req, change)
+		_, _, err = r.Update(ctx, &req, change)
 		require.NoError(t, err)
 	}
 	status := req
 	status.Sub, status.Version = r.Kind.Subresource("status"), 1
-	_, _, err = r.Update(ctx, status, r.Replace(&widget{ObjectMeta: meta.ObjectMeta{Namespace: "ns", Name: "a"}, Status: "fine"}))
+	_, _, err = r.Update(ctx, &status, r.Replace(&widget{ObjectMeta: meta.ObjectMeta{Namespace: "ns", Name: "a"}, Status: "fine"}))
 	require.NoError(t, err)
 
 	list, err := r.List(replica.Context(ctx), ListOptions{ResourceVersion: "0", FieldSelector: "spec=4", Warn: warn})
@@ -141,7 +141,7 @@ func TestNoCallbackUnderTheLock(t *testing.T) {
 	_, err = r.Delete(ctx, req, kinds.DeleteOptions{})
 	require.NoError(t, err)
 	gone := r.Replace(&widget{ObjectMeta: meta.ObjectMeta{Namespace: "ns", Name: "a"}})
-	_, _, err = r.Update(ctx, req, gone)
+	_, _, err = r.Update(ctx, &req, gone)
 	require.NoError(t, err)
 	_, err = r.DeleteCollection(ctx, Request{}, ListOptions{Namespace: "ns"}, kinds.DeleteOptions{})
 	require.NoError(t, err)

@@ -81,7 +81,7 @@ func TestObserversGetTheContextOfEachWrite(t *testing.T) {
 	by := func(name string) context.Context { return context.WithValue(t.Context(), writer{}, name) }
 	_, err := r.Create(by("create"), newLease("ns/a"), req)
 	require.NoError(t, err)
-	_, _, err = r.Update(by("update"), req, registry.Replacement(func(current *registry.Item) (kinds.Object, error) {
+	_, _, err = r.Update(by("update"), &req, registry.Replacement(func(current *registry.Item) (kinds.Object, error) {
 		l := current.Wire().(*lease.Lease)
 		holder("x")(l)
 		finalizers("a/b")(l)
@@ -90,7 +90,7 @@ func TestObserversGetTheContextOfEachWrite(t *testing.T) {
 	require.NoError(t, err)
 	_, err = r.Delete(by("delete"), req, kinds.DeleteOptions{})
 	require.NoError(t, err)
-	_, _, err = r.Update(by("release"), req, registry.Replacement(func(current *registry.Item) (kinds.Object, error) {
+	_, _, err = r.Update(by("release"), &req, registry.Replacement(func(current *registry.Item) (kinds.Object, error) {
 		l := current.Wire().(*lease.Lease)
 		l.Finalizers = nil
 		return l, nil

@@ -27,15 +27,15 @@ type Patch struct {
 	Scheme *kinds.Scheme
 }
 
-func (c Patch) plan(ctx context.Context, r *Resource, current *Item, req Request) (w write, err error) {
+func (c Patch) plan(ctx context.Context, r *Resource, current *Item, req *Request) (w write, err error) {
 	if current == nil {
 		return w, r.NotFound(req.Name)
 	}
-	o, err := c.next(ctx, r, current, &req)
+	o, err := c.next(ctx, r, current, req)
 	if err != nil {
 		return w, err
 	}
-	return r.replace(ctx, current, o, &req, false)
+	return r.replace(ctx, current, o, req, false)
 }
 
 func (c Patch) next(ctx context.Context, r *Resource, current *Item, req *Request) (o kinds.Object, err error) {
@@ -46,7 +46,7 @@ func (c Patch) next(ctx context.Context, r *Resource, current *Item, req *Reques
 			return nil, err
 		}
 	}
-	if err := r.MatchNames(o.GetObjectMeta(), *req); err != nil {
+	if err := r.MatchNames(o.GetObjectMeta(), req.Namespace, req.Name); err != nil {
 		return nil, err
 	}
 	if !r.Info().Native && o.GetTypeMeta().APIVersion == "" {

@@ -51,17 +51,17 @@ func MatchNamespace(m *meta.ObjectMeta, namespace string) error {
 }
 
 // MatchNames compares name and namespace of an object with the request (upstream: endpoints/handlers, checkName).
-func (r *Resource) MatchNames(m *meta.ObjectMeta, req Request) error {
-	if err := MatchNamespace(m, req.Namespace); err != nil {
+func (r *Resource) MatchNames(m *meta.ObjectMeta, namespace, name string) error {
+	if err := MatchNamespace(m, namespace); err != nil {
 		return err
 	}
 	switch m.Name {
 	case "":
-		return meta.NewBadRequest("the name of the object (%s based on URL) was undeterminable: name must be provided", req.Name)
-	case req.Name:
+		return meta.NewBadRequest("the name of the object (%s based on URL) was undeterminable: name must be provided", name)
+	case name:
 		return nil
 	}
-	return meta.NewBadRequest("the name of the object (%s) does not match the name on the URL (%s)", m.Name, req.Name)
+	return meta.NewBadRequest("the name of the object (%s) does not match the name on the URL (%s)", m.Name, name)
 }
 
 // dedupOwners removes duplicate owner references, with a warning. when is part of its text.

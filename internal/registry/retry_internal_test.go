@@ -41,7 +41,7 @@ func TestEachAttemptOfAPutIsFresh(t *testing.T) {
 			r := st.Resource(kind)
 			put := func(spec, version string) (*Item, bool, error) {
 				o := &widget{ObjectMeta: meta.ObjectMeta{Namespace: "ns", Name: "a", ResourceVersion: version, Labels: map[string]string{"k": spec}}, Spec: spec}
-				return r.Update(t.Context(), Request{Namespace: "ns", Name: "a", FieldManager: spec}, r.Replace(o))
+				return r.Update(t.Context(), &Request{Namespace: "ns", Name: "a", FieldManager: spec}, r.Replace(o))
 			}
 			other := func() {
 				_, _, err := put("other", "")

@@ -25,7 +25,7 @@ func overtaken(t *testing.T, leases *registry.Resource, others int) (registry.Re
 	}
 	return func(current *registry.Item) (kinds.Object, error) {
 		if *calls++; *calls <= others {
-			_, _, err := leases.Update(t.Context(), registry.Request{Namespace: "ns", Name: "a"},
+			_, _, err := leases.Update(t.Context(), &registry.Request{Namespace: "ns", Name: "a"},
 				registry.Replacement(func(current *registry.Item) (kinds.Object, error) {
 					return set(current, "other"+strconv.Itoa(*calls)), nil
 				}))
@@ -42,7 +42,7 @@ func TestWriteThatLosesSixRacesIsAConflict(t *testing.T) {
 			createAll(t, leasesIn(st), "ns/a")
 			r := leaseResource(st)
 			change, calls := overtaken(t, r, others)
-			_, _, err := r.Update(t.Context(), registry.Request{Namespace: "ns", Name: "a"}, change)
+			_, _, err := r.Update(t.Context(), &registry.Request{Namespace: "ns", Name: "a"}, change)
 			if want == "mine" {
 				require.NoError(t, err)
 			} else {
@@ -61,7 +61,7 @@ func TestWriteThatStoresNothingLosesRacesToo(t *testing.T) {
 			r := leaseResource(newStore(t))
 			createAll(t, leasesIn(r.Store()), "ns/a")
 			change, calls := overtaken(t, r, 1)
-			_, _, err := r.Update(t.Context(), registry.Request{Namespace: "ns", Name: "a", DryRun: dryRun},
+			_, _, err := r.Update(t.Context(), &registry.Request{Namespace: "ns", Name: "a", DryRun: dryRun},
 				registry.Replacement(func(current *registry.Item) (kinds.Object, error) {
 					o, err := change(current)
 					if !dryRun {
@@ -81,7 +81,7 @@ func TestPersistentWriteEndsWithItsContext(t *testing.T) {
 	r := leaseResource(st)
 	change, calls := overtaken(t, r, 100)
 	ctx, cancel := context.WithCancel(t.Context())
-	_, _, err := r.Update(ctx, registry.Request{Namespace: "ns", Name: "a", Persistent: true},
+	_, _, err := r.Update(ctx, &registry.Request{Namespace: "ns", Name: "a", Persistent: true},
 		registry.Replacement(func(current *registry.Item) (kinds.Object, error) {
 			if *calls == 50 {
 				cancel()
@@ -101,7 +101,7 @@ func TestWritesOfClientsThatAreGoneChangeNothing(t *testing.T) {
 	require.ErrorIs(t, err, context.Canceled)
 	createAll(t, leasesIn(st), "ns/a")
 	change, calls := overtaken(t, r, 0)
-	_, _, err = r.Update(gone, registry.Request{Namespace: "ns", Name: "a"}, change)
+	_, _, err = r.Update(gone, &registry.Request{Namespace: "ns", Name: "a"}, change)
 	require.ErrorIs(t, err, context.Canceled)
 	assert.Zero(t, *calls)
 	_, err = r.Delete(gone, registry.Request{Namespace: "ns", Name: "a"}, kinds.DeleteOptions{})

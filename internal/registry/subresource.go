@@ -23,14 +23,14 @@ type bodyChange interface {
 // through makes a change of a body a change of the parent (upstream: ScaleREST and scaleUpdatedObjectInfo).
 type through struct{ change bodyChange }
 
-func (c through) plan(ctx context.Context, r *Resource, current *Item, req Request) (w write, err error) {
+func (c through) plan(ctx context.Context, r *Resource, current *Item, req *Request) (w write, err error) {
 	if current == nil {
 		return w, r.NotFound(req.Name)
 	}
-	if err := r.checkUID(current, &req); err != nil {
+	if err := r.checkUID(current, req); err != nil {
 		return w, err
 	}
-	sub, inBody := req.Sub, req
+	sub, inBody := req.Sub, *req
 	live, err := sub.BodyOf(current.obj)
 	if err != nil {
 		return w, err
@@ -48,7 +48,7 @@ func (c through) plan(ctx context.Context, r *Resource, current *Item, req Reque
 	if err := sub.WriteBody(o, body, r.Kind.TypeMeta(req.Version).APIVersion); err != nil {
 		return w, err
 	}
-	return r.replace(ctx, current, o, &req, false)
+	return r.replace(ctx, current, o, req, false)
 }
 
 // Body returns the body of a subresource for a state of the parent.
@@ -66,18 +66,18 @@ func (r *Resource) Body(sub *kinds.Subresource, parent *Item) (*Item, error) {
 }
 
 // CreateSub answers a create of a body of a subresource. The answer is nil for a Status.
-func (r *Resource) CreateSub(ctx context.Context, req Request, body kinds.Object) (answer *Item, err error) {
-	r.asks(ctx, &req)
+func (r *Resource) CreateSub(ctx context.Context, req *Request, body kinds.Object) (answer *Item, err error) {
+	r.asks(ctx, req)
 	if err := r.bodies(req.Sub).updateManagers(ctx, body, nil, &Request{FieldManager: req.FieldManager, Sub: req.Sub}, r.st.now()); err != nil {
 		return nil, err
 	}
-	if body, err = r.admitBody(ctx, body, &req); err != nil {
+	if body, err = r.admitBody(ctx, body, req); err != nil {
 		return nil, err
 	}
 	if errs := req.Sub.Body.ValidateContent(0, body); len(errs) > 0 {
 		return nil, errs.Status(req.Sub.Body.GroupKind(), req.Name)
 	}
-	if err := r.mayCreateBody(ctx, body, &req); err != nil {
+	if err := r.mayCreateBody(ctx, body, req); err != nil {
 		return nil, err
 	}
 	switch {
@@ -109,14 +109,14 @@ func (r *Resource) createThrough(ctx context.Context, to *kind.Through, body kin
 		return meta.NewNotFound(resource, req.Name)
 	}
 	sub := parents.Kind.Subresource(to.Subresource)
-	_, err := parents.attempt(ctx, Request{Namespace: req.Namespace, Name: req.Name, Sub: sub, DryRun: req.DryRun}, binding{body})
+	_, err := parents.attempt(ctx, &Request{Namespace: req.Namespace, Name: req.Name, Sub: sub, DryRun: req.DryRun}, binding{body})
 	return err
 }
 
 // binding is the Change of a create that writes the parent, without the rules of an update (upstream: BindingREST).
 type binding struct{ body kinds.Object }
 
-func (c binding) plan(ctx context.Context, r *Resource, current *Item, req Request) (w write, err error) {
+func (c binding) plan(ctx context.Context, r *Resource, current *Item, req *Request) (w write, err error) {
 	if current == nil {
 		return w, r.NotFound(req.Name)
 	}
@@ -133,7 +133,7 @@ func (c binding) plan(ctx context.Context, r *Resource, current *Item, req Reque
 }
 
 // evict deletes the parent with the options of a body (upstream: registry/core/pod/storage, EvictionREST).
-func (r *Resource) evict(ctx context.Context, req Request, body kinds.Object) error {
+func (r *Resource) evict(ctx context.Context, req *Request, body kinds.Object) error {
 	if body.GetObjectMeta().Name != req.Name {
 		return meta.NewBadRequest("name in URL does not match name in %s object", req.Sub.Body.Info().Kind)
 	}
@@ -180,7 +180,7 @@ func (r *Resource) evict(ctx context.Context, req Request, body kinds.Object) er
 const maxEvictions = 20
 
 // removeThrough changes the parent as the body asks, and deletes it.
-func (r *Resource) removeThrough(ctx context.Context, req Request, body kinds.Object, opts kinds.DeleteOptions) error {
+func (r *Resource) removeThrough(ctx context.Context, req *Request, body kinds.Object, opts kinds.DeleteOptions) error {
 	if req.Sub.Write != nil && !req.DryRun {
 		w, err := r.attempt(ctx, req, disruption{binding{body}, opts.Preconditions})
 		if err != nil {
@@ -200,7 +200,7 @@ type disruption struct {
 	preconditions *kinds.Preconditions
 }
 
-func (c disruption) plan(ctx context.Context, r *Resource, current *Item, req Request) (w write, err error) {
+func (c disruption) plan(ctx context.Context, r *Resource, current *Item, req *Request) (w write, err error) {
 	if current != nil {
 		if err := r.checkPreconditions(current, c.preconditions); err != nil {
 			return w, err

@@ -49,13 +49,13 @@ func TestAdmissionTakesBackWhatAFailedWriteHasTaken(t *testing.T) {
 	a.refuse = func(step string, at *admission.Attributes) error {
 		if step == "validate" && !raced {
 			raced = true
-			_, _, err := r.Update(admission.Below(t.Context()), registry.Request{Namespace: "ns", Name: "a"}, labelled("other"))
+			_, _, err := r.Update(admission.Below(t.Context()), &registry.Request{Namespace: "ns", Name: "a"}, labelled("other"))
 			require.NoError(t, err)
 		}
 		return keep(step, at)
 	}
 	a.taken()
-	_, _, err = r.Update(t.Context(), registry.Request{Namespace: "ns", Name: "a"}, labelled("own"))
+	_, _, err = r.Update(t.Context(), &registry.Request{Namespace: "ns", Name: "a"}, labelled("own"))
 	require.NoError(t, err)
 	assert.Len(t, slices.DeleteFunc(a.taken(), func(s string) bool { return s != "validate UPDATE a" }), 2, "the write began again")
 	assert.Equal(t, 2, held, "only the attempt that was stored keeps it")

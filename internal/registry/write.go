@@ -144,7 +144,7 @@ func (r *Resource) create(ctx context.Context, o kinds.Object, req *Request) (*I
 	}
 	m := o.GetObjectMeta()
 	if !w.done {
-		w, err = r.commit(ctx, w)
+		err = r.commit(ctx, &w)
 	} else if have, getErr := r.st.source.get(ctx, r, w.key); have != nil {
 		err = &lostRace{have}
 	} else {
@@ -238,11 +238,11 @@ func (r *Resource) alreadyExists(name string, have *Item) error {
 
 // Update makes a change to an object. created reports whether there was no object before. The error is a conflict if
 // other writes came first too often, unless the request is Persistent.
-func (r *Resource) Update(ctx context.Context, req Request, change Change) (it *Item, created bool, err error) {
+func (r *Resource) Update(ctx context.Context, req *Request, change Change) (it *Item, created bool, err error) {
 	if body, ok := change.(bodyChange); ok && req.Sub != nil && req.Sub.Body != nil {
 		change = through{body}
 	}
-	r.asks(ctx, &req)
+	r.asks(ctx, req)
 	w, err := r.attempt(ctx, req, change)
 	if err != nil {
 		return nil, false, err
@@ -253,7 +253,7 @@ func (r *Resource) Update(ctx context.Context, req Request, change Change) (it *
 // attempt makes a change until no other write comes first. It begins with the state in the tree, which on a Backend
 // may be old. What is decided from that without a commit, a refusal or a write that changes nothing, is decided again
 // unless that is the present state (upstream: apiserver, storage/etcd3/store.go, GuaranteedUpdate).
-func (r *Resource) attempt(ctx context.Context, req Request, c Change) (write, error) {
+func (r *Resource) attempt(ctx context.Context, req *Request, c Change) (w write, err error) {
 	current, confirmed := req.Found, false
 	if current == nil {
 		current = r.lookup(req.key())
@@ -263,12 +263,12 @@ func (r *Resource) attempt(ctx context.Context, req Request, c Change) (write, e
 			return write{}, err
 		}
 		if current != nil {
-			_, deletes := c.(deletion)
+			_, deletes := c.(*deletion)
 			if err := r.convertBefore(ctx, current, req.Version, deletes || req.DryRun); err != nil {
 				return write{}, err
 			}
 		}
-		w, committed, err := r.once(ctx, current, &req, c)
+		committed, err := r.once(ctx, current, req, c, &w)
 		if committed {
 			lost, isLost := err.(*lostRace)
 			switch {
@@ -296,25 +296,22 @@ func (r *Resource) attempt(ctx context.Context, req Request, c Change) (write, e
 }
 
 // once plans a change, and commits it if there is something to commit.
-func (r *Resource) once(ctx context.Context, current *Item, req *Request, c Change) (w write, committed bool, err error) {
-	stored := false
+func (r *Resource) once(ctx context.Context, current *Item, req *Request, c Change, w *write) (committed bool, err error) {
 	req.effects = r.newEffects()
-	defer func() { req.effects.end(stored) }()
-	if w, err = c.plan(ctx, r, current, *req); err != nil || w.done {
-		return w, false, err
+	defer func() { req.effects.end(committed && err == nil && w.obj != nil) }()
+	if *w, err = c.plan(ctx, r, current, req); err != nil || w.done {
+		return false, err
 	}
-	w, err = r.commit(ctx, w)
-	stored = err == nil && w.obj != nil
-	return w, true, err
+	return true, r.commit(ctx, w)
 }
 
 // commit is step 6. What an object that is gone had claimed is released.
-func (r *Resource) commit(ctx context.Context, w write) (write, error) {
-	w, err := r.st.source.commit(ctx, r, w)
+func (r *Resource) commit(ctx context.Context, w *write) (err error) {
+	*w, err = r.st.source.commit(ctx, r, *w)
 	if err == nil && w.obj == nil && r.st.claims != nil {
 		r.st.claims.Release(ctx, r.Kind, w.old.obj)
 	}
-	return w, err
+	return err
 }
 
 // convertBefore does the conversions that an update makes of the state before it: to the version of the request, for which the

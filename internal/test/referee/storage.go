@@ -109,7 +109,7 @@ func (s *Storage) GuaranteedUpdate(ctx context.Context, key string, out runtime.
 	var plain []byte
 	req := at.request()
 	req.UID = uid
-	it, _, err := s.pods.Update(ctx, req, registry.Replacement(func(current *registry.Item) (kinds.Object, error) {
+	it, _, err := s.pods.Update(ctx, &req, registry.Replacement(func(current *registry.Item) (kinds.Object, error) {
 		if current == nil && !ignoreNotFound {
 			return nil, storage.NewKeyNotFoundError(key, 0)
 		}
