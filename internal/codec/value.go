@@ -183,9 +183,9 @@ type Members struct {
 	names  []string // that are left; both may lack some
 }
 
-// Walk begins a walk along the members of v and o.
+// Walk begins a walk along the members of v and o. m is the zero Members.
 func (m *Members) Walk(v, o Value) {
-	*m = Members{x: v, y: o}
+	m.x, m.y = v, o
 	if v.isStruct() && v.typ == o.typ && v.typ.Rest == nil {
 		m.typ, m.fields = v.typ, v.typ.byName
 		return
