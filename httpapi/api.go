@@ -41,8 +41,7 @@ type Options struct {
 	// The user of a request without Authenticate, and of the Go API, is system:apiserver of the group system:masters.
 	Admission Admission
 	// Middleware, if not nil, wraps the handler of the API, also for health paths and a
-	// Transport. A handler that panics cuts the connection; a Transport reports that. A handler
-	// may have the method AnswersAtOnce() bool: see Transport.
+	// Transport. A handler that panics cuts the connection; a Transport reports that.
 	Middleware func(http.Handler) http.Handler
 	// KindContext, if not nil, returns the context of a request for a subresource, or for a kind that is not stored, with what this one API
 	// gives to the functions of kinds that answer it: Connect, Answer, MayRemove.
@@ -136,10 +135,9 @@ type API struct {
 
 	handler  http.Handler // serve behind the Middleware
 	served   atomic.Pointer[served]
-	changing sync.Mutex  // held while served changes
-	setDate  bool        // take the Date header from the store's clock; net/http sets it otherwise
-	atOnce   func() bool // reports whether every handler ends with the context of its request
-	buffers  sync.Pool   // of *buffers
+	changing sync.Mutex // held while served changes
+	setDate  bool       // take the Date header from the store's clock; net/http sets it otherwise
+	buffers  sync.Pool  // of *buffers
 	frames   frames
 	scratch  scratch.Pool // for parts of lists, and frames
 
@@ -198,7 +196,6 @@ func (a *API) start(s *served, opts Options) {
 	if opts.Middleware != nil {
 		a.handler = opts.Middleware(a.handler)
 	}
-	a.atOnce = answersAtOnce(a.handler, opts)
 	if opts.Admission != nil {
 		a.st.SetAdmission(opts.Admission)
 	}

@@ -17,9 +17,7 @@ import (
 // blocks, as it does on a full socket.
 const pipeBuffer = 256 << 10
 
-// pipe is the ResponseWriter of a request through a Transport and the body of its response. If
-// the goroutine of the client runs the handler, the answer is complete when the client gets it:
-// the channels and cancel are nil, and nothing waits.
+// pipe is the ResponseWriter of a request through a Transport and the body of its response.
 type pipe struct {
 	api       *API
 	req       http.Request // as the server receives it
@@ -27,20 +25,19 @@ type pipe struct {
 	client    context.Context
 	header    http.Header // the handler's
 	code      int
-	sent      http.Header   // with code
-	closeBody func()        // of the request; nil without one
-	started   chan struct{} // closed when the client gets the header; code is 0 if the answer was cut before
-	begun     bool          // used by the handler: started is closed
+	sent      http.Header // with code
+	closeBody func()      // of the request; nil without one
 
-	more chan struct{} // capacity 1: data or the end can be read
+	more chan struct{} // capacity 1: the header, data or the end can be read
 	room chan struct{} // capacity 1: data was read
 	// cancel ends the context of req: with the answer, and when the body is closed.
 	cancel context.CancelCauseFunc
 
 	mu     sync.Mutex // guards all below
 	data   []byte
-	off    int // the number of bytes of data that were read
-	done   bool
+	off    int   // the number of bytes of data that were read
+	begun  bool  // the client gets the header
+	done   bool  // code is 0 if the answer was cut before its header
 	closed bool  // by the client
 	err    error // why the answer was cut
 
@@ -48,21 +45,17 @@ type pipe struct {
 	writeBy, readBy *time.Timer
 }
 
-// newPipe returns the pipe of a request that the goroutine of the client answers.
 func newPipe(a *API, req *http.Request) *pipe {
-	p := &pipe{api: a, client: req.Context(), header: make(http.Header, 8), req: *req}
+	ctx, cancel := context.WithCancelCause(req.Context())
+	p := &pipe{
+		api: a, client: req.Context(), header: make(http.Header, 8), req: *req.WithContext(ctx), cancel: cancel,
+		more: make(chan struct{}, 1), room: make(chan struct{}, 1),
+	}
 	asReceived(&p.req)
 	if req.Body != nil && req.Body != http.NoBody {
 		p.closeBody = sync.OnceFunc(func() { req.Body.Close() })
 	}
 	return p
-}
-
-// stream prepares the pipe for a handler in a goroutine of its own.
-func (p *pipe) stream() {
-	ctx, cancel := context.WithCancelCause(p.client)
-	p.req, p.cancel = *p.req.WithContext(ctx), cancel
-	p.started, p.more, p.room = make(chan struct{}), make(chan struct{}, 1), make(chan struct{}, 1)
 }
 
 // serve runs the handler. If it panics or ends its goroutine, the answer is cut, as a server
@@ -71,9 +64,7 @@ func (p *pipe) serve() {
 	defer p.api.running.Done()
 	if p.closeBody != nil {
 		defer p.closeBody()
-		if p.cancel != nil { // a handler that reads the body must see the end too
-			defer context.AfterFunc(p.req.Context(), p.closeBody)()
-		}
+		defer context.AfterFunc(p.req.Context(), p.closeBody)() // a handler that reads the body must see the end too
 	}
 	whole := false
 	defer func() {
@@ -84,6 +75,24 @@ func (p *pipe) serve() {
 	}()
 	p.api.ServeHTTP(p, &p.req)
 	whole = true
+}
+
+// awaitStart waits until the client can have the header, or for the end of its context.
+func (p *pipe) awaitStart() {
+	for {
+		p.mu.Lock()
+		ready := p.begun || p.done
+		p.mu.Unlock()
+		if ready {
+			return
+		}
+		select {
+		case <-p.more:
+		case <-p.client.Done():
+			p.cancel(p.client.Err())
+			return
+		}
+	}
 }
 
 // response returns the response to req after its start.
@@ -127,18 +136,16 @@ func (p *pipe) WriteHeader(code int) {
 	if p.code != 0 {
 		return
 	}
-	if p.code, p.sent = code, p.header; p.cancel != nil { // else nobody sees later changes
-		p.sent = p.header.Clone()
-	}
+	p.code, p.sent = code, p.header.Clone()
 }
 
 // start gives the client the header.
 func (p *pipe) start() {
 	p.WriteHeader(http.StatusOK)
-	if !p.begun && p.started != nil {
-		p.begun = true
-		close(p.started)
-	}
+	p.mu.Lock()
+	p.begun = true
+	p.mu.Unlock()
+	signal(p.more)
 }
 
 // Flush starts the answer.
@@ -159,7 +166,6 @@ func (p *pipe) Write(data []byte) (int, error) {
 			return 0, context.Cause(p.req.Context())
 		}
 	}
-	signal(p.more)
 	p.start()
 	return len(data), nil
 }
@@ -169,10 +175,7 @@ func (p *pipe) append(data []byte) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	switch {
-	case p.cancel == nil && p.data == nil:
-		length, _ := strconv.Atoi(p.sent.Get("Content-Length"))
-		p.data = make([]byte, 0, max(length, len(data)))
-	case p.cancel != nil && len(p.data)-p.off >= pipeBuffer:
+	case len(p.data)-p.off >= pipeBuffer:
 		return false
 	case p.off > len(p.data)/2:
 		p.data, p.off = p.data[:copy(p.data, p.data[p.off:])], 0
@@ -183,15 +186,13 @@ func (p *pipe) append(data []byte) bool {
 
 // SetWriteDeadline cuts the answer at a time; the zero time is none.
 func (p *pipe) SetWriteDeadline(at time.Time) error {
-	if p.cancel != nil {
-		p.setDeadline(&p.writeBy, at, func() { p.cancel(io.ErrUnexpectedEOF) })
-	}
+	p.setDeadline(&p.writeBy, at, func() { p.cancel(io.ErrUnexpectedEOF) })
 	return nil
 }
 
 // SetReadDeadline closes the body of the request at a time; the zero time is none.
 func (p *pipe) SetReadDeadline(at time.Time) error {
-	if p.cancel != nil && p.closeBody != nil {
+	if p.closeBody != nil {
 		p.setDeadline(&p.readBy, at, p.closeBody)
 	}
 	return nil
@@ -220,12 +221,6 @@ func (p *pipe) finish(whole bool) {
 	p.mu.Lock()
 	p.done, p.err = true, err
 	p.mu.Unlock()
-	if p.cancel == nil {
-		return
-	}
-	if !p.begun {
-		close(p.started)
-	}
 	p.SetWriteDeadline(time.Time{})
 	p.SetReadDeadline(time.Time{})
 	signal(p.more)
@@ -261,7 +256,7 @@ func (p *pipe) take(dst []byte) (n int, err error) {
 	case n == 0:
 		return 0, context.Cause(p.req.Context())
 	}
-	if p.off += n; p.off == len(p.data) && p.cancel != nil {
+	if p.off += n; p.off == len(p.data) {
 		p.data, p.off = p.data[:0], 0
 	}
 	return n, nil
@@ -272,9 +267,7 @@ func (p *pipe) Close() error {
 	p.mu.Lock()
 	p.closed = true
 	p.mu.Unlock()
-	if p.cancel != nil {
-		p.cancel(http.ErrBodyReadAfterClose)
-	}
+	p.cancel(http.ErrBodyReadAfterClose)
 	return nil
 }
 

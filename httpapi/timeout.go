@@ -167,3 +167,18 @@ func (c *call) limitWrites() {
 		http.NewResponseController(c.w).SetWriteDeadline(c.deadline.at.Add(closeGrace))
 	}
 }
+
+// mayWatch reports whether a request may be a watch.
+func mayWatch(req *http.Request) bool {
+	if req.Method != http.MethodGet && req.Method != "" {
+		return false
+	}
+	for part, rest := "", req.URL.RawQuery; rest != ""; {
+		part, rest, _ = strings.Cut(rest, "&")
+		key, _, _ := strings.Cut(part, "=")
+		if key == "watch" || strings.Contains(key, "%") {
+			return true
+		}
+	}
+	return strings.Contains(req.URL.Path, "/watch/")
+}

@@ -4,20 +4,12 @@ import (
 	"cmp"
 	"errors"
 	"net/http"
-	"strings"
 )
 
 // Transport returns an http.RoundTripper that passes requests to the API without a socket,
 // also inside a testing/synctest bubble. It ignores host and scheme. The end of a request's
 // context ends the request. A panic of a handler ends only its request: it is logged, unless it
-// is http.ErrAbortHandler, and the client gets io.ErrUnexpectedEOF.
-//
-// The goroutine of the client runs the handler if it ends with the context of the request, is
-// no watch, and has its body in memory. This takes a third of the time of a request of client-go
-// away (internal/test/clients/bench, BenchmarkAgainstFake: a get by 37 %, an update by 36 %). The
-// API does not know this of kinds, an Authenticator, an Authorizer, a Log or Checks of the user, and
-// of Middleware only if the handler has a method AnswersAtOnce() bool, which is asked for each request.
-// Other requests have a goroutine each.
+// is http.ErrAbortHandler, and the client gets io.ErrUnexpectedEOF. Each request has a goroutine.
 func (a *API) Transport() http.RoundTripper { return transport{a} }
 
 type transport struct{ api *API }
@@ -37,20 +29,11 @@ func (t transport) RoundTrip(req *http.Request) (*http.Response, error) {
 		return nil, err
 	}
 	p := newPipe(t.api, req)
-	if t.api.runsAtOnce(req) {
+	go func() {
+		growStack()
 		p.serve()
-	} else {
-		p.stream()
-		go func() {
-			growStack()
-			p.serve()
-		}()
-		select {
-		case <-p.started:
-		case <-req.Context().Done():
-			p.cancel(req.Context().Err())
-		}
-	}
+	}()
+	p.awaitStart()
 	if err := req.Context().Err(); err != nil {
 		return nil, err
 	}
@@ -69,41 +52,6 @@ func (a *API) begin() bool {
 	}
 	a.running.Add(1)
 	return true
-}
-
-// runsAtOnce reports whether the goroutine of the client may run the handler: the answer is no
-// stream, the body is in memory, no kind has functions of the user, and the handler ends with the
-// context of the request.
-func (a *API) runsAtOnce(req *http.Request) bool {
-	return (req.Body == nil || req.Body == http.NoBody || req.GetBody != nil) && !mayWatch(req) &&
-		len(a.served.Load().kinds) == len(Kinds()) && a.atOnce()
-}
-
-// answersAtOnce returns a function that reports whether a handler may run on the goroutine of the client: it must return when the
-// context of its request ends.
-func answersAtOnce(h http.Handler, opts Options) func() bool {
-	if opts.Authenticate != nil || opts.Authorize != nil || opts.Log != nil || opts.Checks != nil {
-		return func() bool { return false }
-	}
-	if m, ok := h.(interface{ AnswersAtOnce() bool }); ok {
-		return m.AnswersAtOnce
-	}
-	return func() bool { return opts.Middleware == nil }
-}
-
-// mayWatch reports whether a request may be a watch.
-func mayWatch(req *http.Request) bool {
-	if req.Method != http.MethodGet && req.Method != "" {
-		return false
-	}
-	for part, rest := "", req.URL.RawQuery; rest != ""; {
-		part, rest, _ = strings.Cut(rest, "&")
-		key, _, _ := strings.Cut(part, "=")
-		if key == "watch" || strings.Contains(key, "%") {
-			return true
-		}
-	}
-	return strings.Contains(req.URL.Path, "/watch/")
 }
 
 // asReceived changes a request of a client to one as a server receives it.

@@ -2,7 +2,6 @@ package httpapi_test
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"io"
 	"log"
@@ -30,11 +29,8 @@ func seededServer(t testing.TB, middleware func(http.Handler) http.Handler) *ser
 	return newServerWith(t, options, httpapi.Options{Middleware: middleware})
 }
 
-// The goroutine of the client answers, unless there is Middleware. The answers are the same,
-// and the same as through a socket.
-func TestAnswersAtOnceAreThoseOfAStreamAndOfASocket(t *testing.T) {
-	none := func(h http.Handler) http.Handler { return h }
-	atOnce, streamed, behind := seededServer(t, nil), seededServer(t, none), seededServer(t, nil)
+func TestAnswersOfATransportAreThoseOfASocket(t *testing.T) {
+	s, behind := seededServer(t, nil), seededServer(t, nil)
 	socket := httptest.NewServer(behind.api)
 	defer socket.Close()
 	overSocket := func(r *http.Request) (*http.Response, error) {
@@ -78,13 +74,10 @@ func TestAnswersAtOnceAreThoseOfAStreamAndOfASocket(t *testing.T) {
 			return answer{resp.StatusCode, resp.Header, string(body)}
 		}
 		name := row.method + " " + row.target + " " + row.accept
-		got := read(atOnce.api.Transport().RoundTrip)
-		assert.Equal(t, read(streamed.api.Transport().RoundTrip), got, name)
-		assert.Equal(t, read(overSocket), got, name)
+		assert.Equal(t, read(overSocket), read(s.api.Transport().RoundTrip), name)
 	}
 }
 
-// A watch that were answered at once would never be.
 func TestEveryFormOfAWatchIsStreamed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newServer(t)
@@ -152,24 +145,6 @@ func TestPanicOfAUsersFunctionEndsOneRequest(t *testing.T) {
 	resp, err := create("runs")
 	require.NoError(t, err)
 	assert.Equal(t, http.StatusCreated, resp.StatusCode)
-}
-
-// A clock is the only function of the user that runs in the goroutine of the client.
-func TestPanicInTheGoroutineOfTheClientEndsOneRequest(t *testing.T) {
-	text := captureLog(t)
-	var broken bool
-	s := newServerWith(t, store.Options{Clock: clock.Func(func() time.Time {
-		if broken {
-			panic(errors.New("no time"))
-		}
-		return time.Now()
-	})}, httpapi.Options{})
-	broken = true
-	_, err := s.api.Transport().RoundTrip(newRequest(t, "GET", leases, ""))
-	assert.Equal(t, io.ErrUnexpectedEOF, err)
-	assert.Contains(t, text.String(), "no time")
-	broken = false
-	assert.Equal(t, http.StatusOK, s.do(t, "GET", leases, "").Code)
 }
 
 // See BenchmarkTransportGet.

@@ -123,7 +123,7 @@ func newAPI(t TB, st *store.Store, rec *verdict.Recorder, o Options, serve func(
 		if o.API.Middleware != nil {
 			next = o.API.Middleware(next)
 		}
-		return &faultHandler{api: a, next: next, inner: o.API.Middleware != nil}
+		return &faultHandler{api: a, next: next}
 	}
 	a.api = serve(opts)
 	t.Cleanup(func() {

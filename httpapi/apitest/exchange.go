@@ -54,9 +54,8 @@ var errFault = errors.New("apitest: a fault ended the answer")
 
 // faultHandler is a handler with the faults around it.
 type faultHandler struct {
-	api   *API
-	next  http.Handler
-	inner bool // Options.API.Middleware made the handler
+	api  *API
+	next http.Handler
 }
 
 // ServeHTTP answers a request, unless a fault does.
@@ -72,9 +71,6 @@ func (h *faultHandler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		x.forward(h.next)
 	}
 }
-
-// AnswersAtOnce reports to the Transport of package httpapi that a request needs no goroutine.
-func (h *faultHandler) AnswersAtOnce() bool { return !h.inner && len(h.api.Faults()) == 0 }
 
 // begin receives a request and counts it as in progress.
 func (a *API) begin(w http.ResponseWriter, r *http.Request) *exchange {
