@@ -20,7 +20,6 @@ const (
 	y = "example.com/y"
 )
 
-// As in discovery, OpenAPI and the keys of a real server.
 func TestKindIsThatOfARealServer(t *testing.T) {
 	info, all := Kind().Info(), kinds.Of(Kind()).Columns(0)
 	assert.Equal(t, []string{"coordination.k8s.io", "LeaseCandidate", "leasecandidates", "leasecandidate", "leasecandidates"},
@@ -36,20 +35,6 @@ func TestKindIsThatOfARealServer(t *testing.T) {
 		columns = append(columns, c.Name, c.Type, c.Description)
 	}
 	assert.Equal(t, []string{"LeaseName", "string", "Name of the lease that the candidate would hold.", "BinaryVersion", "string", "", "EmulationVersion", "string", ""}, columns)
-}
-
-func TestColumns(t *testing.T) {
-	r := registry.New(registry.Options{}).Resource(kinds.Of(Kind()))
-	it, err := r.Create(t.Context(), &LeaseCandidate{ObjectMeta: meta.ObjectMeta{Namespace: "ns", Name: "a"}, Spec: valid()}, registry.Request{Namespace: "ns"})
-	require.NoError(t, err)
-	var names []string
-	for _, column := range r.Columns(0) {
-		names = append(names, column.Name)
-	}
-	assert.Equal(t, []string{"Name", "LeaseName", "BinaryVersion", "EmulationVersion", "Age"}, names)
-	cells, err := it.Cells(t.Context(), 0, it.Metadata().CreationTimestamp.Add(2*time.Minute))
-	require.NoError(t, err)
-	assert.Equal(t, []any{"a", "main", "1.30.0", "1.29.0", "2m"}, cells)
 }
 
 func TestV1alpha1ConvertsThereAndBack(t *testing.T) {

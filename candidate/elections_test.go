@@ -45,46 +45,6 @@ func held(holder string) *lease.Lease {
 // mainElection returns the contest for the Lease "main", or nil.
 func (c *elections) mainElection() *election { return c.byLease[namespacedName{"ns", "main"}] }
 
-// A coordinator that has just started counts from when its store saw an object, by the clock that
-// it waits by.
-func TestTimesOfObjectsAreThoseOfTheStoreClock(t *testing.T) {
-	for name, row := range map[string]struct{ before, after, age time.Duration }{
-		"the clocks agree":            {0, 0, 10 * time.Second},
-		"the store's is behind":       {-1000 * time.Hour, -1000 * time.Hour, 10 * time.Second},
-		"the store's is ahead":        {1000 * time.Hour, 1000 * time.Hour, 10 * time.Second},
-		"the store's has jumped back": {0, -time.Hour, 0},
-	} {
-		t.Run(name, func(t *testing.T) {
-			in(t, func(t *testing.T) {
-				offset := row.before
-				c, candidates := newTestCoordinatorAt(t, CoordinatorOptions{}, func() time.Time { return time.Now().Add(offset) })
-				_, err := c.leases.Create(t.Context(), held("x"), store.CreateOptions{})
-				require.NoError(t, err)
-				lc := offer("a", "1.0.0", "1.0.0")
-				lc.Spec.RenewTime = new(meta.NewMicroTime(c.st.Now().Add(-time.Microsecond)))
-				lc.Spec.PingTime = new(meta.NewMicroTime(c.st.Now()))
-				lc, err = candidates.Create(t.Context(), lc, store.CreateOptions{})
-				require.NoError(t, err)
-				time.Sleep(10 * time.Second)
-				offset = row.after
-				c.applyCandidate(lc)
-				k, then := c.mainElection(), time.Now().Add(-row.age)
-				assert.Equal(t, then.Add(15*time.Second), k.observed.Expires())
-				a := k.entrant("a")
-				assert.WithinDuration(t, then, a.seen, time.Microsecond)
-				assert.WithinDuration(t, then, a.pinged, 0)
-				assert.WithinDuration(t, then, a.since, time.Second)
-				renewed := *lc
-				renewed.Spec.RenewTime = new(meta.NewMicroTime(c.st.Now()))
-				lc, err = candidates.Update(t.Context(), &renewed, store.UpdateOptions{})
-				require.NoError(t, err)
-				c.applyCandidate(lc)
-				assert.Equal(t, time.Now(), a.seen)
-			})
-		})
-	}
-}
-
 // A list or an event may be older than a state that was read since.
 func TestOldStatesChangeNothing(t *testing.T) {
 	c, candidates := newTestCoordinator(t, CoordinatorOptions{})
@@ -199,35 +159,6 @@ func TestCandidateThatIsCreatedAgainIsANewOne(t *testing.T) {
 	assert.Len(t, other.entrants, 1)
 }
 
-func TestAnswersAreLogged(t *testing.T) {
-	for name, row := range map[string]struct {
-		pinged, renews bool
-		want           []ElectionEventType
-	}{
-		"it renews":                         {false, true, nil},
-		"it renews after a ping":            {true, true, []ElectionEventType{Answered}},
-		"it changes otherwise after a ping": {true, false, nil},
-	} {
-		var events []ElectionEventType
-		c, candidates := newTestCoordinator(t, CoordinatorOptions{Log: func(ev ElectionEvent) { events = append(events, ev.Type) }})
-		lc := offer("a", "1.0.0", "1.0.0")
-		if row.pinged {
-			lc.Spec.PingTime = new(meta.NewMicroTime(lc.Spec.RenewTime.Add(time.Microsecond)))
-		}
-		lc, err := candidates.Create(t.Context(), lc, store.CreateOptions{})
-		require.NoError(t, err)
-		c.applyCandidate(lc)
-		later := *lc
-		if later.Labels = map[string]string{"a": "b"}; row.renews {
-			later.Spec.RenewTime = new(meta.NewMicroTime(lc.Spec.RenewTime.Add(2 * time.Microsecond)))
-		}
-		lc, err = candidates.Update(t.Context(), &later, store.UpdateOptions{})
-		require.NoError(t, err)
-		c.applyCandidate(lc)
-		assert.Equal(t, row.want, events, name)
-	}
-}
-
 // dueInOrder returns the names of the elections that are due, in their order.
 func (s *elections) dueInOrder() (names []string) {
 	s.queue.Ascend(func(e *election) bool {
@@ -251,28 +182,6 @@ func TestElectionIsMovedToItsNewTime(t *testing.T) {
 	assert.Equal(t, []string{"b", "a"}, c.dueInOrder())
 	expire("a", 5)
 	assert.Equal(t, []string{"a", "b"}, c.dueInOrder())
-}
-
-func TestElectionsThatAreDueTakeAStep(t *testing.T) {
-	in(t, func(t *testing.T) {
-		c, _ := newTestCoordinator(t, CoordinatorOptions{})
-		for i, name := range []string{"a", "b", "c"} {
-			l := held("x")
-			l.Name, l.Spec.LeaseDurationSeconds = name, new(int32(10*(i+1)))
-			_, err := c.leases.Create(t.Context(), l, store.CreateOptions{})
-			require.NoError(t, err)
-			c.election(namespacedName{"ns", name})
-		}
-		c.settle()
-		assert.Equal(t, []string{"a", "b", "c"}, c.dueInOrder())
-		time.Sleep(20*time.Second - time.Nanosecond)
-		c.settle()
-		assert.Equal(t, []string{"b", "c"}, c.dueInOrder())
-		time.Sleep(time.Nanosecond)
-		c.settle()
-		assert.Equal(t, []string{"c"}, c.dueInOrder())
-		assert.Len(t, c.byLease, 1)
-	})
 }
 
 func TestElectionEndsWhenThereIsNothingToWaitFor(t *testing.T) {
@@ -319,13 +228,6 @@ func TestCoordinatorThatEndsDecidesNothing(t *testing.T) {
 	c.st.Close()
 	k.lookUp()
 	assert.NotNil(t, k.lease, "nobody said that it is gone")
-}
-
-func TestElectionThatIsNewTakesAStep(t *testing.T) {
-	c, _ := newTestCoordinator(t, CoordinatorOptions{})
-	k := c.election(namespacedName{"ns", "main"})
-	assert.True(t, k.touched)
-	assert.Equal(t, []*election{k}, c.touched)
 }
 
 // clockFunc is a clock that calls a function before each reading.
