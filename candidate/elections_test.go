@@ -45,6 +45,46 @@ func held(holder string) *lease.Lease {
 // mainElection returns the contest for the Lease "main", or nil.
 func (c *elections) mainElection() *election { return c.byLease[namespacedName{"ns", "main"}] }
 
+// A coordinator that has just started counts from when its store saw an object, by the clock that
+// it waits by.
+func TestTimesOfObjectsAreThoseOfTheStoreClock(t *testing.T) {
+	for name, row := range map[string]struct{ before, after, age time.Duration }{
+		"the clocks agree":            {0, 0, 10 * time.Second},
+		"the store's is behind":       {-1000 * time.Hour, -1000 * time.Hour, 10 * time.Second},
+		"the store's is ahead":        {1000 * time.Hour, 1000 * time.Hour, 10 * time.Second},
+		"the store's has jumped back": {0, -time.Hour, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			in(t, func(t *testing.T) {
+				offset := row.before
+				c, candidates := newTestCoordinatorAt(t, CoordinatorOptions{}, func() time.Time { return time.Now().Add(offset) })
+				_, err := c.leases.Create(t.Context(), held("x"), store.CreateOptions{})
+				require.NoError(t, err)
+				lc := offer("a", "1.0.0", "1.0.0")
+				lc.Spec.RenewTime = new(meta.NewMicroTime(c.st.Now().Add(-time.Microsecond)))
+				lc.Spec.PingTime = new(meta.NewMicroTime(c.st.Now()))
+				lc, err = candidates.Create(t.Context(), lc, store.CreateOptions{})
+				require.NoError(t, err)
+				time.Sleep(10 * time.Second)
+				offset = row.after
+				c.applyCandidate(lc)
+				k, then := c.mainElection(), time.Now().Add(-row.age)
+				assert.Equal(t, then.Add(15*time.Second), k.observed.Expires())
+				a := k.entrant("a")
+				assert.WithinDuration(t, then, a.seen, time.Microsecond)
+				assert.WithinDuration(t, then, a.pinged, 0)
+				assert.WithinDuration(t, then, a.since, time.Second)
+				renewed := *lc
+				renewed.Spec.RenewTime = new(meta.NewMicroTime(c.st.Now()))
+				lc, err = candidates.Update(t.Context(), &renewed, store.UpdateOptions{})
+				require.NoError(t, err)
+				c.applyCandidate(lc)
+				assert.Equal(t, time.Now(), a.seen)
+			})
+		})
+	}
+}
+
 // A list or an event may be older than a state that was read since.
 func TestOldStatesChangeNothing(t *testing.T) {
 	c, candidates := newTestCoordinator(t, CoordinatorOptions{})
