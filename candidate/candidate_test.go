@@ -38,20 +38,6 @@ func TestKindIsThatOfARealServer(t *testing.T) {
 	assert.Equal(t, []string{"LeaseName", "string", "Name of the lease that the candidate would hold.", "BinaryVersion", "string", "", "EmulationVersion", "string", ""}, columns)
 }
 
-func TestColumns(t *testing.T) {
-	r := registry.New(registry.Options{}).Resource(kinds.Of(Kind()))
-	it, err := r.Create(t.Context(), &LeaseCandidate{ObjectMeta: meta.ObjectMeta{Namespace: "ns", Name: "a"}, Spec: valid()}, registry.Request{Namespace: "ns"})
-	require.NoError(t, err)
-	var names []string
-	for _, column := range r.Columns(0) {
-		names = append(names, column.Name)
-	}
-	assert.Equal(t, []string{"Name", "LeaseName", "BinaryVersion", "EmulationVersion", "Age"}, names)
-	cells, err := it.Cells(t.Context(), 0, it.Metadata().CreationTimestamp.Add(2*time.Minute))
-	require.NoError(t, err)
-	assert.Equal(t, []any{"a", "main", "1.30.0", "1.29.0", "2m"}, cells)
-}
-
 func TestV1alpha1ConvertsThereAndBack(t *testing.T) {
 	at := new(meta.NewMicroTime(time.Date(2026, 1, 2, 3, 4, 5, 6000, time.UTC)))
 	c := &LeaseCandidate{

@@ -33,32 +33,6 @@ func TestCandidatesThatDoNotRenewArePingedAndThenDeleted(t *testing.T) {
 	})
 }
 
-func TestCandidatesThatOnlyAnswerPingsAreKept(t *testing.T) {
-	in(t, func(t *testing.T) {
-		w := newWorld(t, CoordinatorOptions{})
-		w.create(offer("shy", "1.37.0", "1.37.0"))
-		go func() {
-			for ev, err := range w.candidates.Watch(t.Context(), store.WatchOptions{Namespace: "ns", Name: "shy"}) {
-				if err == nil && isUnanswered(ev.Object) {
-					_, err = w.candidates.Modify(t.Context(), "ns", "shy", func(c *LeaseCandidate) error {
-						c.Spec.RenewTime = new(meta.NewMicroTime(time.Now()))
-						return nil
-					}, store.UpdateOptions{})
-					assert.NoError(t, err)
-				}
-			}
-		}()
-		time.Sleep(time.Second)
-		w.takeEvents()
-		// Its elector leads, so there is no election.
-		w.start(offer("leader", "1.37.0", "1.36.0"))
-		time.Sleep(25 * time.Minute)
-		assert.Contains(t, w.takeEvents(), "Answered shy")
-		_, err := w.candidates.Get(t.Context(), "ns", "shy")
-		assert.NoError(t, err)
-	})
-}
-
 func TestCandidateThatNeverRenewedIsIgnoredAndDeleted(t *testing.T) {
 	in(t, func(t *testing.T) {
 		w := newWorld(t, CoordinatorOptions{})

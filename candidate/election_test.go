@@ -252,35 +252,6 @@ func TestStep(t *testing.T) {
 	}
 }
 
-func TestRepeatedAttemptsAreCounted(t *testing.T) {
-	now := time.Now()
-	e := newTestElection(t, CoordinatorOptions{})
-	for _, row := range []struct {
-		offers int
-		holder string
-		failed bool
-		pause  time.Duration
-	}{
-		{1, "x", false, 5 * time.Second}, {1, "x", false, 10 * time.Second}, {1, "x", false, 20 * time.Second},
-		{2, "x", false, 5 * time.Second}, {2, "y", false, 5 * time.Second}, {2, "y", false, 10 * time.Second},
-		{2, "y", true, 5 * time.Second}, {2, "y", true, 10 * time.Second}, {3, "y", true, 5 * time.Second},
-	} {
-		e.offers = row.offers
-		e.hold(now, func(s *lease.LeaseSpec) { s.HolderIdentity = &row.holder })
-		e.record(row.failed, now)
-		for _, failed := range []bool{true, false} {
-			e.due = time.Time{}
-			assert.Equal(t, failed == row.failed, e.isRepeated(failed, now.Add(row.pause-1)))
-			assert.Equal(t, failed == row.failed, e.due.Equal(now.Add(row.pause)))
-			assert.False(t, e.isRepeated(failed, now.Add(row.pause)))
-		}
-	}
-	for range 100 {
-		e.record(true, now)
-	}
-	assert.Equal(t, now.Add(e.opts.Validity/2), e.repeatAt)
-}
-
 // A candidate whose last answer came too late may still take part in a round: it is pinged again.
 func TestARoundWaitsForACandidateThatAnsweredLate(t *testing.T) {
 	now := time.Now()
@@ -465,47 +436,6 @@ func TestPingsAreRepeatedLessAndLessOften(t *testing.T) {
 		e.pingAgain(now)
 		assert.Equal(t, row.ping, row.t.pings > pings, name)
 		assert.Equal(t, row.due, e.due, name)
-	}
-}
-
-func TestDeferredCandidatesAreChosenIfThereIsNoOther(t *testing.T) {
-	now := time.Now()
-	choosy := func(name string) Strategy {
-		return func(all []*LeaseCandidate) *LeaseCandidate {
-			if assert.NotEmpty(t, all) && all[0].Name == name {
-				return nil
-			}
-			return all[0]
-		}
-	}
-	for name, row := range map[string]struct {
-		a, b     time.Duration // their deferment ends in that time
-		strategy Strategy
-		want     string
-	}{
-		"none is deferred":                     {0, 0, nil, "a"},
-		"a is":                                 {1, 0, nil, "b"},
-		"both are":                             {1, 1, nil, "a"},
-		"both are, and the strategy needs one": {1, 1, choosy("c"), "a"},
-		"the others are not suitable":          {1, 0, choosy("b"), "a"},
-		"nobody is suitable":                   {0, 1, choosy("a"), ""},
-		"a stranger": {0, 0, func([]*LeaseCandidate) *LeaseCandidate { return offer("s", "1.0.0", "1.0.0") },
-			`strategy OldestEmulationVersion chose "s", which is not a candidate`},
-	} {
-		var opts CoordinatorOptions
-		if row.strategy != nil {
-			opts.Strategies = map[lease.CoordinatedLeaseStrategy]Strategy{lease.OldestEmulationVersion: row.strategy} // comes first
-		}
-		e := newTestElection(t, opts,
-			&entrant{c: offer("a", "1.0.0", "1.0.0"), deferredUntil: now.Add(row.a)}, &entrant{c: offer("b", "1.0.0", "1.0.0"), deferredUntil: now.Add(row.b)})
-		got := ""
-		best, err := e.choose(now, func(*entrant) bool { return true })
-		if err != nil {
-			got = err.Error()
-		} else if best != nil {
-			got = best.holder
-		}
-		assert.Equal(t, row.want, got, name)
 	}
 }
 

@@ -199,35 +199,6 @@ func TestCandidateThatIsCreatedAgainIsANewOne(t *testing.T) {
 	assert.Len(t, other.entrants, 1)
 }
 
-func TestAnswersAreLogged(t *testing.T) {
-	for name, row := range map[string]struct {
-		pinged, renews bool
-		want           []ElectionEventType
-	}{
-		"it renews":                         {false, true, nil},
-		"it renews after a ping":            {true, true, []ElectionEventType{Answered}},
-		"it changes otherwise after a ping": {true, false, nil},
-	} {
-		var events []ElectionEventType
-		c, candidates := newTestCoordinator(t, CoordinatorOptions{Log: func(ev ElectionEvent) { events = append(events, ev.Type) }})
-		lc := offer("a", "1.0.0", "1.0.0")
-		if row.pinged {
-			lc.Spec.PingTime = new(meta.NewMicroTime(lc.Spec.RenewTime.Add(time.Microsecond)))
-		}
-		lc, err := candidates.Create(t.Context(), lc, store.CreateOptions{})
-		require.NoError(t, err)
-		c.applyCandidate(lc)
-		later := *lc
-		if later.Labels = map[string]string{"a": "b"}; row.renews {
-			later.Spec.RenewTime = new(meta.NewMicroTime(lc.Spec.RenewTime.Add(2 * time.Microsecond)))
-		}
-		lc, err = candidates.Update(t.Context(), &later, store.UpdateOptions{})
-		require.NoError(t, err)
-		c.applyCandidate(lc)
-		assert.Equal(t, row.want, events, name)
-	}
-}
-
 // dueInOrder returns the names of the elections that are due, in their order.
 func (s *elections) dueInOrder() (names []string) {
 	s.queue.Ascend(func(e *election) bool {
@@ -251,28 +222,6 @@ func TestElectionIsMovedToItsNewTime(t *testing.T) {
 	assert.Equal(t, []string{"b", "a"}, c.dueInOrder())
 	expire("a", 5)
 	assert.Equal(t, []string{"a", "b"}, c.dueInOrder())
-}
-
-func TestElectionsThatAreDueTakeAStep(t *testing.T) {
-	in(t, func(t *testing.T) {
-		c, _ := newTestCoordinator(t, CoordinatorOptions{})
-		for i, name := range []string{"a", "b", "c"} {
-			l := held("x")
-			l.Name, l.Spec.LeaseDurationSeconds = name, new(int32(10*(i+1)))
-			_, err := c.leases.Create(t.Context(), l, store.CreateOptions{})
-			require.NoError(t, err)
-			c.election(namespacedName{"ns", name})
-		}
-		c.settle()
-		assert.Equal(t, []string{"a", "b", "c"}, c.dueInOrder())
-		time.Sleep(20*time.Second - time.Nanosecond)
-		c.settle()
-		assert.Equal(t, []string{"b", "c"}, c.dueInOrder())
-		time.Sleep(time.Nanosecond)
-		c.settle()
-		assert.Equal(t, []string{"c"}, c.dueInOrder())
-		assert.Len(t, c.byLease, 1)
-	})
 }
 
 func TestElectionEndsWhenThereIsNothingToWaitFor(t *testing.T) {
@@ -319,13 +268,6 @@ func TestCoordinatorThatEndsDecidesNothing(t *testing.T) {
 	c.st.Close()
 	k.lookUp()
 	assert.NotNil(t, k.lease, "nobody said that it is gone")
-}
-
-func TestElectionThatIsNewTakesAStep(t *testing.T) {
-	c, _ := newTestCoordinator(t, CoordinatorOptions{})
-	k := c.election(namespacedName{"ns", "main"})
-	assert.True(t, k.touched)
-	assert.Equal(t, []*election{k}, c.touched)
 }
 
 // clockFunc is a clock that calls a function before each reading.

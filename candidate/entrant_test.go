@@ -9,69 +9,6 @@ import (
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
-// The clock of the store is behind the one that the Coordinator waits by, or ahead of it.
-func TestRenewalIsNewsIfTheCandidateDidNotCount(t *testing.T) {
-	for _, skew := range []time.Duration{-1000 * time.Hour, 0, 1000 * time.Hour} {
-		in(t, func(t *testing.T) {
-			now := time.Now()
-			s, _ := newTestCoordinatorAt(t, CoordinatorOptions{}, func() time.Time { return now.Add(skew) })
-			for name, row := range map[string]struct {
-				t    entrant
-				want bool
-			}{
-				"valid":                     {entrant{seen: now.Add(-time.Minute)}, false},
-				"no longer valid":           {entrant{seen: now.Add(-s.opts.Validity)}, true},
-				"silent":                    {entrant{seen: now.Add(-time.Minute), silent: true}, true},
-				"answers its ping":          {entrant{seen: now.Add(-time.Minute), pings: 1, pinged: now}, false},
-				"answers after silences":    {entrant{seen: now.Add(-time.Minute), pings: 1, pinged: now, silences: 1}, true},
-				"answers late, by silences": {entrant{seen: now.Add(-time.Minute), pings: 1, pinged: now.Add(-s.opts.PingWindow), silences: 1}, false},
-			} {
-				renewed := func(ago time.Duration) *LeaseCandidate {
-					c := offer("a", "1.0.0", "1.0.0")
-					c.Spec.RenewTime = new(meta.NewMicroTime(s.st.Now().Add(-ago)))
-					return c
-				}
-				e := &election{elections: s}
-				row.t.election, row.t.c = e, renewed(time.Minute)
-				e.checkStanding(&row.t, now)
-				before := e.offers
-				e.update(&row.t, renewed(0))
-				e.checkStanding(&row.t, now)
-				assert.Equal(t, row.want, e.offers > before, "%s, %s", name, skew)
-				assert.Equal(t, now, row.t.seen)
-			}
-		})
-	}
-}
-
-func TestTimesOfANewCandidateAreNotInTheFuture(t *testing.T) {
-	now := time.Now().Round(0)
-	at := func(d time.Duration) *meta.MicroTime { return new(meta.NewMicroTime(now.Add(d))) }
-	for name, row := range map[string]struct {
-		renewed, pinged *meta.MicroTime
-		want            entrant
-	}{
-		"never renewed":             {nil, nil, entrant{}},
-		"never renewed, was pinged": {nil, at(-time.Minute), entrant{pinged: now.Add(-time.Minute), pings: 1}},
-		"renewed":                   {at(-time.Minute), nil, entrant{seen: now.Add(-time.Minute)}},
-		"renewed in the future":     {at(time.Minute), nil, entrant{seen: now}},
-		"has not answered":          {at(-time.Minute), at(-time.Second), entrant{seen: now.Add(-time.Minute), pinged: now.Add(-time.Second), pings: 1}},
-		"pinged in the future":      {at(-time.Minute), at(time.Hour), entrant{seen: now.Add(-time.Minute), pinged: now, pings: 1}},
-		"has answered":              {at(-time.Minute), at(-time.Minute), entrant{seen: now.Add(-time.Minute)}},
-	} {
-		for _, created := range []time.Duration{-time.Hour, time.Hour} {
-			c := &LeaseCandidate{ObjectMeta: meta.ObjectMeta{CreationTimestamp: meta.NewTime(now.Add(created))}}
-			c.Spec.RenewTime, c.Spec.PingTime = row.renewed, row.pinged
-			got := newEntrant(c, now, 0)
-			assert.WithinDuration(t, now.Add(min(created, 0)), got.since, time.Second, name)
-			for _, at := range [][2]time.Time{{row.want.seen, got.seen}, {row.want.pinged, got.pinged}} {
-				assert.WithinDuration(t, at[0], at[1], time.Microsecond, name)
-			}
-			assert.Equal(t, row.want.pings, got.pings, name)
-		}
-	}
-}
-
 // Others are old states that somebody has written.
 func TestOnlyANewRenewTimeIsASignOfLife(t *testing.T) {
 	const never = 1000 * time.Hour
@@ -175,15 +112,6 @@ func TestBackoffDoublesUpToALimit(t *testing.T) {
 	}{{0, time.Minute, 5 * time.Second}, {1, time.Minute, 10 * time.Second}, {3, time.Minute, 40 * time.Second},
 		{4, time.Minute, time.Minute}, {1000, time.Minute, time.Minute}, {0, time.Second, time.Second}} {
 		assert.Equal(t, row.want, backoff(5*time.Second, row.n, row.limit), "%d", row.n)
-	}
-}
-
-func TestDefermentIsNeverShortened(t *testing.T) {
-	now := time.Now()
-	var a entrant
-	for _, until := range []time.Time{now.Add(time.Minute), now.Add(time.Second)} {
-		a.deferUntil(until)
-		assert.Equal(t, now.Add(time.Minute), a.deferredUntil)
 	}
 }
 

@@ -67,26 +67,6 @@ func TestConflictOfStrategiesStopsTheElectionUntilItIsResolved(t *testing.T) {
 	})
 }
 
-// After many failures the Coordinator waits for minutes. A candidate that changes its mind ends that.
-func TestConflictOfStrategiesEndsWhenACandidateChangesItsStrategy(t *testing.T) {
-	in(t, func(t *testing.T) {
-		w := newWorld(t, CoordinatorOptions{Strategies: map[lease.CoordinatedLeaseStrategy]Strategy{x: OldestEmulationVersion}})
-		w.start(offer("a", "1.37.0", "1.37.0"))
-		other := offer("b", "1.37.0", "1.36.0")
-		other.Spec.Strategy = x
-		w.start(other)
-		time.Sleep(time.Hour)
-		require.Empty(t, w.holder())
-		_, err := w.candidates.Modify(t.Context(), "ns", "b", func(c *LeaseCandidate) error {
-			c.Spec.Strategy = lease.OldestEmulationVersion
-			return nil
-		}, store.UpdateOptions{})
-		require.NoError(t, err)
-		time.Sleep(5 * time.Second)
-		assert.Equal(t, "b", w.holder())
-	})
-}
-
 // writes returns how many changes the store has seen.
 func (w *world) writes() int { return int(w.st.Registry().ResourceVersion()) }
 

@@ -201,28 +201,6 @@ func TestCoordinatorBacksOffFromAWriterThatUndoesItsWrites(t *testing.T) {
 	})
 }
 
-// A plain elector that waits takes a free Lease by itself. The Coordinator asks it to make
-// way at once.
-func TestPlainElectorTakesTheLeaseDuringAnElection(t *testing.T) {
-	in(t, func(t *testing.T) {
-		w := newWorld(t, CoordinatorOptions{})
-		a := w.start(offer("a", "1.37.0", "1.37.0"))
-		time.Sleep(time.Minute)
-		require.Equal(t, "a", w.leader())
-		w.start(offer("old", "", ""), plain)
-		time.Sleep(time.Minute)
-		a.stop()
-		time.Sleep(time.Minute)
-		require.Equal(t, "old", w.leader(), "there is no other candidate")
-		w.takeEvents()
-		w.start(offer("a", "1.37.0", "1.37.0"))
-		time.Sleep(time.Second)
-		assert.Equal(t, []string{"Preferred a"}, slices.Compact(w.takeEvents(Preferred)))
-		time.Sleep(time.Hour)
-		assert.Equal(t, []string{"a", "old"}, w.reigns)
-	})
-}
-
 // A Contender keeps strategy and preferredHolder, so the Coordinator writes them once.
 // It leads until it stops. Another one that waits and the Coordinator then both reach for
 // the Lease at the same moment: one of them gets it, and the candidate leads once no

@@ -8,9 +8,7 @@ import (
 
 	"github.com/kubecoord/kubecoord/candidate/internal/v1alpha1"
 	"github.com/kubecoord/kubecoord/lease"
-	"github.com/kubecoord/kubecoord/store"
 	"github.com/kubecoord/kubecoord/store/field"
-	"github.com/kubecoord/kubecoord/store/meta"
 )
 
 type strategies = []lease.CoordinatedLeaseStrategy
@@ -128,24 +126,4 @@ func TestLeaseNameCannotChange(t *testing.T) {
 
 	c.Spec.LeaseName, c.Spec.Strategy = "other", ""
 	assert.Equal(t, []string{"spec.strategy: Required value", immutable[0]}, texts(validate(c, old)), "after the rest of the spec")
-}
-
-func TestNameIsAConfigKey(t *testing.T) {
-	const rule = "a valid config key must consist of alphanumeric characters, '-', '_' or '.' (e.g. 'key.name',  or 'KEY_NAME',  or 'key-name', regex used for validation is '[-._a-zA-Z0-9]+')"
-	candidates := In(store.New(store.Options{}))
-	create := func(name string) error {
-		_, err := candidates.Create(t.Context(), &LeaseCandidate{ObjectMeta: meta.ObjectMeta{Namespace: "ns", Name: name}, Spec: valid()}, store.CreateOptions{})
-		return err
-	}
-	for _, name := range []string{"Node_1", "a.", "-", strings.Repeat("x", 253)} {
-		assert.NoError(t, create(name), name)
-	}
-	for name, want := range map[string]string{
-		"a b": rule, ".": "must not be '.'", "..": "must not be '..'", "..a": "must not start with '..'",
-		strings.Repeat("x", 254): "must be no more than 253 characters",
-	} {
-		err := create(name)
-		assert.ErrorIs(t, err, store.ErrInvalid, name)
-		assert.ErrorContains(t, err, want, name)
-	}
 }

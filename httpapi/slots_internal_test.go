@@ -123,16 +123,6 @@ func TestHostOfAClient(t *testing.T) {
 	assert.Equal(t, "@", hostOfClient("@"), "an address without a port, as of a Unix socket")
 }
 
-// BenchmarkSlot takes a slot and gives it back.
-func BenchmarkSlot(b *testing.B) {
-	c := newClients().slots(1, 400, 200)
-	b.ReportAllocs()
-	for b.Loop() {
-		held, _ := c.take(hostOfClient("10.0.0.1:12345"))
-		c.leave(held)
-	}
-}
-
 // line sends requests into the line, each after the one before it, and returns a channel with the clients that were counted.
 func line(c *slots, clients ...string) <-chan string {
 	counted := make(chan string, len(clients))

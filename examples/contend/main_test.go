@@ -146,25 +146,12 @@ func TestContendLeadsUntilItIsStopped(t *testing.T) {
 	assert.Empty(t, holder(t, api), "it is released")
 }
 
-func TestCommandRunsWhileContendLeads(t *testing.T) {
-	t.Setenv(role, "worker")
-	api := apitest.New(t)
-	p := start(t, api, "--", os.Args[0])
-	p.line(t)
-	assert.Regexp(t, `^works default/job 1001 me \d+$`, p.line(t))
-	p.stop()
-	assert.Equal(t, "terminated", p.line(t))
-	assert.Equal(t, "me stops: context canceled", p.line(t))
-	assert.Equal(t, 3, <-p.code)
-	assert.Empty(t, holder(t, api), "it is released after the command has ended")
-}
-
 func TestCommandEndsWithTheTermAndStartsAgainWithTheNext(t *testing.T) {
 	t.Setenv(role, "worker")
 	api := apitest.New(t)
 	p := start(t, api, "--", os.Args[0])
 	p.line(t)
-	assert.Regexp(t, `^works default/job 1001 `, p.line(t))
+	assert.Regexp(t, `^works default/job 1001 me \d+$`, p.line(t))
 	hold(t, api, "another")
 	assert.Equal(t, "terminated", p.line(t))
 	assert.Regexp(t, `^me stops: lease: not held`, p.line(t))
@@ -173,8 +160,9 @@ func TestCommandEndsWithTheTermAndStartsAgainWithTheNext(t *testing.T) {
 	assert.NotRegexp(t, `^works default/job 1001 `, p.line(t), "the next term has a greater number")
 	p.stop()
 	assert.Equal(t, "terminated", p.line(t))
-	p.line(t)
+	assert.Equal(t, "me stops: context canceled", p.line(t))
 	assert.Equal(t, 3, <-p.code)
+	assert.Empty(t, holder(t, api), "it is released after the command has ended")
 }
 
 func TestOnceEndsWithTheTerm(t *testing.T) {

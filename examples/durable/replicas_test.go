@@ -23,20 +23,6 @@ func startEtcd(t *testing.T, dir, url string) *process {
 	return startServer(t, "-listen", "127.0.0.1:0", "-data-dir", dir, "-member-client-url", url, "-elect=false")
 }
 
-func TestReplicasShareOneState(t *testing.T) {
-	dir, url := filepath.Join(t.TempDir(), "data"), "http://"+freeAddress(t)
-	startEtcd(t, dir, url)
-	one := startServer(t, "-listen", "127.0.0.1:0", "-etcd-endpoints", url)
-	two := startServer(t, "-listen", "127.0.0.1:0", "-etcd-endpoints", url)
-	a, b := plain(one.url), plain(two.url)
-	created := a.must(t, "POST", leases, newLease("a"))
-	assert.Equal(t, created, b.must(t, "GET", leases+"/a", ""), "a read after the write")
-	patched := b.must(t, "PATCH", leases+"/a", `{"spec":{"holderIdentity":"x"}}`)
-	assert.Equal(t, patched, a.must(t, "GET", leases+"/a", ""))
-	one.kill()
-	assert.Equal(t, patched, b.must(t, "GET", leases+"/a", ""))
-}
-
 // Another server decides within the duration of the Lease of the electors when the one that
 // decided is killed.
 func TestOneReplicaDecidesAndAnotherGoesOn(t *testing.T) {

@@ -2,7 +2,6 @@ package main
 
 import (
 	"os"
-	"strings"
 	"testing"
 	"time"
 
@@ -29,21 +28,4 @@ func TestControllerTakesOverWhatItFinds(t *testing.T) {
 		time.Sleep(time.Minute)
 		assert.Equal(t, "0/2 False", s.state("web").status)
 	}, fixture.FS(os.DirFS("testdata")))
-}
-
-// What a test ends with can be where another begins.
-func TestStateIsHandedOnFromTestToTest(t *testing.T) {
-	var dump string
-	var before state
-	inSite(t, func(t *testing.T, s *site) {
-		s.leader("a")
-		s.pool("web", 1)
-		s.member("web", 1)
-		before = s.state("web")
-		dump = s.api.Dump(fixture.DumpOptions{})
-	})
-	inSite(t, func(t *testing.T, s *site) {
-		assert.Equal(t, before, s.state("web"))
-		assert.Equal(t, dump, s.api.Dump(fixture.DumpOptions{}))
-	}, fixture.Stream("dump", strings.NewReader(dump)))
 }

@@ -126,10 +126,9 @@ func TestVerdictTellsOfTwoHolders(t *testing.T) {
 	}
 	d.must(200, "GET", "/debug/verdict", "", &v)
 	assert.True(t, v.OK)
-	c := client{t, d.url}
-	c.send("POST", leases, "application/json", object{"metadata": object{"name": "main"}})
-	c.hold("first")
-	c.hold("second")
+	d.must(201, "POST", leases, named("main"), nil)
+	d.hold("first")
+	d.hold("second")
 	d.must(200, "GET", "/debug/verdict", "", &v)
 	assert.False(t, v.OK)
 	require.Len(t, v.TwoHolders, 1)

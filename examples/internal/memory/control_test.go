@@ -37,13 +37,16 @@ func startDebug(t *testing.T, edit ...func(*config)) tester {
 }
 
 // do sends a request and returns the code, the header and the text of the answer; 0 where there was none. Headers come
-// in pairs; a body is JSON unless they say otherwise.
+// in pairs; a body is JSON, or a merge patch, unless they say otherwise.
 func (d tester) do(method, path, body string, headers ...string) (int, http.Header, string) {
 	d.t.Helper()
 	req, err := http.NewRequestWithContext(d.t.Context(), method, d.url+path, strings.NewReader(body))
 	require.NoError(d.t, err)
 	if body != "" {
 		req.Header.Set("Content-Type", "application/json")
+	}
+	if method == "PATCH" {
+		req.Header.Set("Content-Type", "application/merge-patch+json")
 	}
 	for i := 0; i < len(headers); i += 2 {
 		req.Header.Set(headers[i], headers[i+1])

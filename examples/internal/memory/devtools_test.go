@@ -5,14 +5,12 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -37,20 +35,15 @@ func findBrowser(t *testing.T) string {
 	return ""
 }
 
-// browser is a headless Chromium with one page, driven over the DevTools protocol
-// by two pipes: file descriptors 3 and 4 of its own, JSON with a zero byte after
-// each message.
+// browser is a headless Chromium with one page, driven over the DevTools protocol by two pipes: file descriptors 3 and 4 of its own, JSON
+// with a zero byte after each message.
 type browser struct {
 	t       *testing.T
-	ctx     context.Context
 	session string
-
-	mu      sync.Mutex // guards all below, and the writing of commands
+	in      *bufio.Reader
 	out     *os.File
 	last    int
-	answers map[int]chan message
-	events  []message
-	ended   error
+	events  []message // that came before the answers
 }
 
 type message struct {
@@ -90,28 +83,16 @@ func startBrowser(t *testing.T, flags ...string) *browser {
 	require.NoError(t, cmd.Start())
 	theirIn.Close()
 	theirOut.Close()
-	b := &browser{t: t, ctx: ctx, out: ourOut, answers: map[int]chan message{}}
-	read := make(chan struct{})
-	go func() {
-		defer close(read)
-		b.read(bufio.NewReader(ourIn))
-	}()
+	b := &browser{t: t, in: bufio.NewReader(ourIn), out: ourOut}
 	t.Cleanup(func() {
 		b.call("Browser.close", nil, nil) // it may be gone before it answers
 		ourOut.Close()
-		<-read
 		ourIn.Close()
 		err := cmd.Wait()
 		if t.Failed() {
 			t.Logf("%s: %v\n%s", path, err, noise.Bytes())
 		}
 	})
-	b.openPage()
-	return b
-}
-
-func (b *browser) openPage() {
-	b.t.Helper()
 	var target struct{ TargetID string }
 	b.must("Target.createTarget", object{"url": "about:blank"}, &target)
 	var attached struct{ SessionID string }
@@ -120,70 +101,38 @@ func (b *browser) openPage() {
 	for _, domain := range []string{"Page", "Runtime", "Log", "Network"} {
 		b.must(domain+".enable", nil, nil)
 	}
+	return b
 }
 
-// read takes in what the browser says until it ends.
-func (b *browser) read(in *bufio.Reader) {
-	var err error
-	for err == nil {
-		var data []byte
-		if data, err = in.ReadBytes(0); err != nil {
-			break
-		}
-		var m message
-		if err = json.Unmarshal(bytes.TrimSuffix(data, []byte{0}), &m); err != nil {
-			break
-		}
-		b.mu.Lock()
-		if answer := b.answers[m.ID]; answer != nil {
-			delete(b.answers, m.ID)
-			answer <- m
-		} else {
-			m.Raw = string(data)
-			b.events = append(b.events, m)
-		}
-		b.mu.Unlock()
-	}
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.ended = fmt.Errorf("the browser ended: %w", err)
-	for id, answer := range b.answers {
-		delete(b.answers, id)
-		close(answer)
-	}
-}
-
-// call sends a command, and waits for its answer.
+// call sends a command, and reads what the browser says until it answers.
 func (b *browser) call(method string, params, result any) error {
-	answer := make(chan message, 1)
-	b.mu.Lock()
-	if b.ended != nil {
-		b.mu.Unlock()
-		return b.ended
-	}
 	b.last++
-	b.answers[b.last] = answer
 	data, err := json.Marshal(message{ID: b.last, Session: b.session, Method: method, Params: params})
-	if err == nil {
-		_, err = b.out.Write(append(data, 0))
-	}
-	b.mu.Unlock()
 	if err != nil {
 		return err
 	}
-	select {
-	case m, ok := <-answer:
+	if _, err := b.out.Write(append(data, 0)); err != nil {
+		return err
+	}
+	for {
+		data, err := b.in.ReadBytes(0)
+		if err != nil {
+			return fmt.Errorf("%s: the browser ended: %w", method, err)
+		}
+		m := message{Raw: string(data)}
+		if err := json.Unmarshal(bytes.TrimSuffix(data, []byte{0}), &m); err != nil {
+			return err
+		}
 		switch {
-		case !ok:
-			return errors.New("the browser ended before it answered")
+		case m.ID != b.last:
+			b.events = append(b.events, m)
 		case m.Error != nil:
 			return fmt.Errorf("%s: %s", method, m.Error)
 		case result == nil:
 			return nil
+		default:
+			return json.Unmarshal(m.Result, result)
 		}
-		return json.Unmarshal(m.Result, result)
-	case <-b.ctx.Done():
-		return fmt.Errorf("%s: %w", method, b.ctx.Err())
 	}
 }
 
@@ -230,8 +179,6 @@ func (b *browser) wait(condition string) {
 // clean checks that the page broke no rule, and asked nobody but one server.
 func (b *browser) clean(url string) {
 	b.t.Helper()
-	b.mu.Lock()
-	defer b.mu.Unlock()
 	requests := 0
 	for _, m := range b.events {
 		switch m.Method {

@@ -183,8 +183,8 @@ func TestResetTakesAForkToTheStateOfAnother(t *testing.T) {
 func TestElectionsGoOnInAFork(t *testing.T) {
 	d := startDebug(t)
 	fork := d.fork("")
-	client{t, fork.url}.offer("first", "1.37.0", "1.37.0")
-	events := client{t, fork.url}.events()
+	fork.offer("first", "1.37.0", "1.37.0")
+	events := fork.events()
 	defer events.body.Close()
 	events.until("default/main: first is elected.")
 	_, _, text := d.do("GET", "/debug/elections.txt", "")

@@ -63,22 +63,6 @@ func TestConnectionsOfAClientAreLimited(t *testing.T) {
 	}, time.Minute, time.Millisecond)
 }
 
-func TestKubeconfigIsReadableByItsOwnerOnly(t *testing.T) {
-	dir := t.TempDir()
-	c := limited(t)
-	c.Kubeconfig = filepath.Join(dir, "config")
-	require.NoError(t, os.WriteFile(c.Kubeconfig, []byte("old"), 0o644))
-	_, stop, _, done := start(t, c)
-	stop()
-	require.NoError(t, <-done)
-	info, err := os.Stat(c.Kubeconfig)
-	require.NoError(t, err)
-	assert.Equal(t, os.FileMode(0o600), info.Mode())
-	all, err := os.ReadDir(dir)
-	require.NoError(t, err)
-	assert.Len(t, all, 1, "no temporary file is left")
-}
-
 // authority signs certificates.
 type authority struct {
 	key  *ecdsa.PrivateKey
@@ -143,7 +127,7 @@ func TestClientCertificatesAreCredentials(t *testing.T) {
 			}
 			client := &http.Client{Transport: &http.Transport{TLSClientConfig: config}}
 			defer client.CloseIdleConnections()
-			req, err := http.NewRequestWithContext(t.Context(), "GET", url+leasesPath, nil)
+			req, err := http.NewRequestWithContext(t.Context(), "GET", url+leases, nil)
 			require.NoError(t, err)
 			req.Header.Set("Authorization", "Bearer "+row.token)
 			resp, err := client.Do(req)

@@ -3,7 +3,6 @@ package memory
 import (
 	"flag"
 	"fmt"
-	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -21,16 +20,10 @@ type user struct {
 	agent string
 }
 
-func (u user) send(method, path, contentType, body string, want int) {
+func (u user) send(method, path, body string, want int) {
 	u.t.Helper()
-	req, err := http.NewRequestWithContext(u.t.Context(), method, u.url+path, strings.NewReader(body))
-	require.NoError(u.t, err)
-	req.Header.Set("Content-Type", contentType)
-	req.Header.Set("User-Agent", u.agent+" (linux/amd64) kubernetes/$Format")
-	resp, err := http.DefaultClient.Do(req)
-	require.NoError(u.t, err)
-	resp.Body.Close()
-	require.Equal(u.t, want, resp.StatusCode, "%s %s", method, path)
+	code, _, text := u.do(method, path, body, "User-Agent", u.agent+" (linux/amd64) kubernetes/$Format")
+	require.Equal(u.t, want, code, "%s %s: %s", method, path, text)
 }
 
 // hold writes a Lease as its holder does.
@@ -39,7 +32,7 @@ func (u user) hold(name, holder string, want int) {
 	var now struct{ Now string }
 	u.must(200, "GET", "/debug/clock", "", &now)
 	spec := fmt.Sprintf(`{"spec":{"holderIdentity":%q,"leaseDurationSeconds":15,"renewTime":%q}}`, holder, strings.TrimSuffix(now.Now, "Z")+".000000Z")
-	u.send("PATCH", leases+"/"+name, "application/merge-patch+json", spec, want)
+	u.send("PATCH", leases+"/"+name, spec, want)
 }
 
 // playElections plays three electors of one Lease and two of another one, by the clock of the server.
@@ -49,7 +42,7 @@ func playElections(t *testing.T, d tester) {
 	}
 	as := func(name string) user { return user{d, name + "/v1.4.0"} }
 	for _, name := range []string{"backup-operator", "ingress-controller"} {
-		as("setup").send("POST", leases, "application/json", named(name), 201)
+		as("setup").send("POST", leases, named(name), 201)
 	}
 	// hold renews each two seconds, as client-go does.
 	hold := func(name, holder string, seconds int) {
@@ -81,8 +74,8 @@ func playElections(t *testing.T, d tester) {
 	d.must(201, "POST", "/debug/faults", `{"verb":"patch","resource":"leases","name":"backup-operator","first":3,"answer":{"code":503}}`, nil)
 	d.must(201, "POST", "/debug/faults", `{"verb":"watch","userAgent":"ingress-controller","tear":{"after":10}}`, nil)
 	both(3, 503)
-	as("kubectl").send("GET", "/apis/coordination.k8s.io/v1/leases?limit=500", "", "", 200)
-	as("ingress-controller-c").send("GET", leases+"/gateway", "", "", 404)
+	as("kubectl").send("GET", "/apis/coordination.k8s.io/v1/leases?limit=500", "", 200)
+	as("ingress-controller-c").send("GET", leases+"/gateway", "", 404)
 	both(1, 200)
 }
 

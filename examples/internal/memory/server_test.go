@@ -3,11 +3,7 @@ package memory
 import (
 	"bufio"
 	"context"
-	"crypto/tls"
-	"crypto/x509"
-	"encoding/json"
 	"io"
-	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -37,24 +33,6 @@ func start(t *testing.T, c config) (ctx context.Context, stop func(), url string
 	return ctx, stop, url, done
 }
 
-func TestServerAnswersAndStopsWithOpenWatches(t *testing.T) {
-	_, stop, url, done := start(t, config{Options: serve.Options{Address: "127.0.0.1:0", History: 100}})
-	resp, err := http.Get(url + "/readyz")
-	require.NoError(t, err)
-	resp.Body.Close()
-	require.Equal(t, http.StatusOK, resp.StatusCode)
-
-	watch, err := http.Get(url + "/apis/coordination.k8s.io/v1/leases?watch=true")
-	require.NoError(t, err)
-	defer watch.Body.Close()
-	require.Equal(t, http.StatusOK, watch.StatusCode)
-
-	stop()
-	_, err = io.ReadAll(watch.Body)
-	require.NoError(t, err, "the watch ends cleanly")
-	require.NoError(t, <-done)
-}
-
 func TestServerRefusesWhatCannotWork(t *testing.T) {
 	missing, noPEM := filepath.Join(t.TempDir(), "none"), filepath.Join(t.TempDir(), "none.pem")
 	require.NoError(t, os.WriteFile(noPEM, []byte("none"), 0o600))
@@ -82,51 +60,4 @@ func TestServerRefusesWhatCannotWork(t *testing.T) {
 			require.ErrorContains(t, run(t.Context(), io.Discard, tt.c), tt.want)
 		})
 	}
-}
-
-func TestServerWithTokensAndTLSLetsInOnlyTheirBearers(t *testing.T) {
-	dir := t.TempDir()
-	tokens, kubeconfig := filepath.Join(dir, "tokens"), filepath.Join(dir, "kubeconfig")
-	require.NoError(t, os.WriteFile(tokens, []byte("s3cret,alice,1,\"admins,devs\"\nother,bob,2\n"), 0o600))
-	_, stop, url, done := start(t, config{Options: serve.Options{Address: "127.0.0.1:0", History: 1, TokenFile: tokens, SelfSigned: true, Kubeconfig: kubeconfig}})
-	defer func() { stop(); require.NoError(t, <-done) }()
-	require.True(t, strings.HasPrefix(url, "https://"), url)
-
-	var config struct {
-		Clusters []struct {
-			Cluster struct {
-				Server string
-				CA     []byte `json:"certificate-authority-data"`
-			}
-		}
-		Users []struct{ User struct{ Token string } }
-	}
-	data, err := os.ReadFile(kubeconfig)
-	require.NoError(t, err)
-	require.NoError(t, json.Unmarshal(data, &config))
-	require.Equal(t, url, config.Clusters[0].Cluster.Server)
-	require.Equal(t, "s3cret", config.Users[0].User.Token)
-
-	pool := x509.NewCertPool()
-	require.True(t, pool.AppendCertsFromPEM(config.Clusters[0].Cluster.CA))
-	client := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: pool}, ForceAttemptHTTP2: true}}
-	defer client.CloseIdleConnections()
-	get := func(path, token string) int {
-		req, err := http.NewRequest("GET", url+path, nil)
-		require.NoError(t, err)
-		if token != "" {
-			req.Header.Set("Authorization", "Bearer "+token)
-		}
-		resp, err := client.Do(req)
-		require.NoError(t, err)
-		defer resp.Body.Close()
-		return resp.StatusCode
-	}
-	const leases = "/apis/coordination.k8s.io/v1/leases"
-	require.Equal(t, 401, get(leases, ""))
-	require.Equal(t, 401, get(leases, "wrong"))
-	require.Equal(t, 401, get("/apis", ""))
-	require.Equal(t, 200, get(leases, "s3cret"))
-	require.Equal(t, 200, get(leases, "other"))
-	require.Equal(t, 200, get("/healthz", ""))
 }

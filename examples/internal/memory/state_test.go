@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"io"
 	"log"
-	"net/http"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -45,16 +44,6 @@ func writeFile(t *testing.T, path, text string) {
 	require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
 }
 
-func body(t *testing.T, url string) string {
-	t.Helper()
-	resp, err := http.Get(url)
-	require.NoError(t, err)
-	defer resp.Body.Close()
-	data, err := io.ReadAll(resp.Body)
-	require.NoError(t, err)
-	return string(data)
-}
-
 func TestServerGoesOnFromTheStateOfAnother(t *testing.T) {
 	dir := t.TempDir()
 	writeFile(t, filepath.Join(dir, "in", "leases.yaml"), someLeases)
@@ -65,14 +54,12 @@ func TestServerGoesOnFromTheStateOfAnother(t *testing.T) {
 			writeFile(t, out, "an old one")
 			c := config{Options: serve.Options{Address: "127.0.0.1:0", History: 100}, load: filepath.Join(dir, "in"), dump: out}
 			_, stop, url, done := start(t, c)
-			got := body(t, url+"/apis/coordination.k8s.io/v1/namespaces/default/leases/leader")
+			d := tester{t, url}
+			_, _, got := d.do("GET", leases+"/leader", "")
 			require.Contains(t, got, `"resourceVersion":"4711"`)
 			require.Contains(t, got, `"uid":"7f1b9a0e-0a1f-4a8e-9a52-0c8f6f6f0b11"`)
-			resp, err := http.Post(url+"/apis/coordination.k8s.io/v1/namespaces/default/leases", "application/json", strings.NewReader(`{"metadata":{"name":"new"}}`))
-			require.NoError(t, err)
-			resp.Body.Close()
-			require.Equal(t, http.StatusCreated, resp.StatusCode)
-			list := body(t, url+"/apis/coordination.k8s.io/v1/leases")
+			d.must(201, "POST", leases, named("new"), nil)
+			_, _, list := d.do("GET", group+"/v1/leases", "")
 			old, err := os.ReadFile(out)
 			require.NoError(t, err)
 			require.Equal(t, "an old one", string(old), "nothing is written before the end")
@@ -81,7 +68,7 @@ func TestServerGoesOnFromTheStateOfAnother(t *testing.T) {
 
 			again := filepath.Join(dir, "again-"+name)
 			_, stop, url, done = start(t, config{Options: serve.Options{Address: "127.0.0.1:0", History: 100}, load: out, dump: again})
-			listed := body(t, url+"/apis/coordination.k8s.io/v1/leases")
+			_, _, listed := tester{t, url}.do("GET", group+"/v1/leases", "")
 			require.Equal(t, objectsOf(list), objectsOf(listed))
 			require.Greater(t, listVersion(t, listed), listVersion(t, list), "a version that nobody has seen")
 			stop()
@@ -118,25 +105,6 @@ func listVersion(t *testing.T, list string) uint64 {
 	return version
 }
 
-// send sends a JSON body and returns the code and the body of the answer.
-func send(t *testing.T, method, url, text string) (int, string) {
-	t.Helper()
-	req, err := http.NewRequestWithContext(t.Context(), method, url, strings.NewReader(text))
-	require.NoError(t, err)
-	req.Header.Set("Content-Type", "application/json")
-	if method == http.MethodPatch {
-		req.Header.Set("Content-Type", "application/merge-patch+json")
-	}
-	resp, err := http.DefaultClient.Do(req)
-	require.NoError(t, err)
-	defer resp.Body.Close()
-	data, err := io.ReadAll(resp.Body)
-	require.NoError(t, err)
-	return resp.StatusCode, string(data)
-}
-
-const leasesPath = "/apis/coordination.k8s.io/v1/namespaces/default/leases"
-
 // A server that is killed loses what came after its dump. The one that follows must not give
 // the versions of the lost writes again: a client that has one would overwrite a state that it
 // has never seen.
@@ -145,13 +113,13 @@ func TestNoVersionComesTwiceAfterACrash(t *testing.T) {
 	hangups := make(chan os.Signal)
 	c := config{Options: serve.Options{Address: "127.0.0.1:0", History: 100}, dump: dump, dumpNow: hangups}
 	_, stop, url, done := start(t, c)
-	code, _ := send(t, "POST", url+leasesPath, `{"metadata":{"name":"a"}}`)
-	require.Equal(t, 201, code)
+	d := tester{t, url}
+	d.must(201, "POST", leases, named("a"), nil)
 	hangups <- syscall.SIGHUP
 	require.Eventually(t, func() bool { data, _ := os.ReadFile(dump); return strings.Contains(string(data), "name: a") }, time.Minute, time.Millisecond)
 	saved, err := os.ReadFile(dump)
 	require.NoError(t, err)
-	code, lost := send(t, "PATCH", url+leasesPath+"/a", `{"spec":{"holderIdentity":"lost"}}`)
+	code, _, lost := d.do("PATCH", leaseA, `{"spec":{"holderIdentity":"lost"}}`)
 	require.Equal(t, 200, code)
 	stop()
 	require.NoError(t, <-done)
@@ -161,16 +129,16 @@ func TestNoVersionComesTwiceAfterACrash(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			_, stop, url, done := start(t, config{Options: serve.Options{Address: "127.0.0.1:0", History: 100}, load: load})
 			defer func() { stop(); require.NoError(t, <-done) }()
+			d := tester{t, url}
 			if load == "" {
-				code, _ := send(t, "POST", url+leasesPath, `{"metadata":{"name":"a"}}`)
-				require.Equal(t, 201, code)
+				d.must(201, "POST", leases, named("a"), nil)
 			}
-			code, other := send(t, "PATCH", url+leasesPath+"/a", `{"spec":{"holderIdentity":"other"}}`)
+			code, _, other := d.do("PATCH", leaseA, `{"spec":{"holderIdentity":"other"}}`)
 			require.Equal(t, 200, code)
 			assert.Greater(t, listVersion(t, other), listVersion(t, lost), "as a token of fencing it is greater")
-			code, stale := send(t, "PUT", url+leasesPath+"/a", lost)
+			code, _, stale := d.do("PUT", leaseA, lost)
 			assert.Equal(t, 409, code, stale)
-			code, watch := send(t, "GET", url+leasesPath+"?watch=true&resourceVersion="+strconv.FormatUint(listVersion(t, lost), 10), "")
+			code, _, watch := d.do("GET", leases+"?watch=true&resourceVersion="+strconv.FormatUint(listVersion(t, lost), 10), "")
 			assert.Equal(t, 200, code)
 			assert.Contains(t, watch, `"code":410`)
 		})
@@ -180,8 +148,7 @@ func TestNoVersionComesTwiceAfterACrash(t *testing.T) {
 func TestServerDumpsEverySoOften(t *testing.T) {
 	dump := filepath.Join(t.TempDir(), "state.yaml")
 	_, stop, url, done := start(t, config{Options: serve.Options{Address: "127.0.0.1:0", History: 100}, dump: dump, dumpEvery: time.Millisecond})
-	code, _ := send(t, "POST", url+leasesPath, `{"metadata":{"name":"a"}}`)
-	require.Equal(t, 201, code)
+	tester{t, url}.must(201, "POST", leases, named("a"), nil)
 	require.Eventually(t, func() bool { data, _ := os.ReadFile(dump); return strings.Contains(string(data), "name: a") }, time.Minute, time.Millisecond)
 	stop()
 	require.NoError(t, <-done)

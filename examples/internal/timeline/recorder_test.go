@@ -3,7 +3,8 @@ package timeline
 import (
 	"bytes"
 	"context"
-	"encoding/json"
+	"strconv"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -19,167 +20,95 @@ import (
 )
 
 func TestTermsAreRecordedFromElectionToEnd(t *testing.T) {
-	release := func(w *world) {
-		w.set(func(s *lease.LeaseSpec) { s.HolderIdentity, s.Strategy, s.PreferredHolder = new(""), nil, nil })
-	}
 	for name, row := range map[string]struct {
-		do   func(w *world)
-		want []string
+		script string // see world.play
+		want   []string
 	}{
-		"elected and never heard of": {
-			func(w *world) { w.elect("a"); w.pass(7) },
-			[]string{"0+5 a elected, has not taken up the lease, then expired", "5+2  nobody leads"},
-		},
-		"elected and taken up": {
-			func(w *world) {
-				w.elect("a")
-				w.pass(2)
-				w.renew()
-				w.pass(2)
-				w.renew()
-				w.pass(2)
-			},
-			[]string{"0+6 a leads, elected, 1 renewal, still holds it"},
-		},
-		"run out": {
-			func(w *world) { w.elect("a"); w.pass(2); w.renew(); w.pass(20) },
-			[]string{"0+17 a leads, elected, then expired", "17+5  nobody leads"},
-		},
-		"run out, elected again": {
-			func(w *world) { w.elect("a"); w.pass(6); w.elect("a"); w.pass(1) },
-			[]string{"0+5 a elected, has not taken up the lease, then expired", "5+1  nobody leads", "6+1 a elected, has not taken up the lease, still holds it"},
-		},
-		"released": {
-			func(w *world) {
-				w.elect("a")
-				w.pass(1)
-				w.renew()
-				w.pass(1)
-				release(w)
-				w.pass(1)
-				w.elect("b")
-				w.pass(1)
-			},
-			[]string{"0+2 a leads, elected, then released", "2+1  nobody leads", "3+1 b elected, has not taken up the lease, still holds it"},
-		},
-		"handed over": {
-			func(w *world) {
-				w.elect("a")
-				w.pass(1)
-				w.renew()
-				w.set(func(s *lease.LeaseSpec) { s.PreferredHolder = new("b") })
-				w.pass(15)
-				w.elect("b")
-				w.renew()
-				w.pass(1)
-			},
-			[]string{"0+16 a leads, elected, then handed over", "16+1 b leads, preferred, still holds it"},
-		},
-		"released when asked to": {
-			func(w *world) {
-				w.elect("a")
-				w.renew()
-				w.set(func(s *lease.LeaseSpec) { s.PreferredHolder = new("b") })
-				w.pass(1)
-				release(w)
-				w.elect("b")
-				w.renew()
-				w.pass(1)
-			},
-			[]string{"0+1 a leads, elected, then handed over", "1+1 b leads, preferred, still holds it"},
-		},
-		"need not make way after all": {
-			func(w *world) {
-				w.elect("a")
-				w.set(func(s *lease.LeaseSpec) { s.PreferredHolder = new("b") })
-				w.set(func(s *lease.LeaseSpec) { s.PreferredHolder = nil })
-				w.pass(6)
-			},
-			[]string{"0+5 a elected, has not taken up the lease, then expired", "5+1  nobody leads"},
-		},
-		"replaced": {
-			func(w *world) { w.elect("a"); w.pass(1); w.elect("b"); w.pass(1) },
-			[]string{"0+1 a elected, has not taken up the lease, then replaced", "1+1 b elected, has not taken up the lease, still holds it"},
-		},
-		"deleted": {
-			func(w *world) {
-				w.elect("a")
-				w.pass(1)
-				_, err := w.leases.Delete(t.Context(), "ns", "main", store.DeleteOptions{})
-				require.NoError(w.t, err)
-				w.pass(10)
-			},
-			[]string{"0+1 a elected, has not taken up the lease, then deleted"},
-		},
-		"taken by one who knows of no strategy": {
-			func(w *world) {
-				w.elect("a")
-				w.pass(6)
-				w.set(func(s *lease.LeaseSpec) {
-					*s = lease.LeaseSpec{HolderIdentity: new("b"), LeaseDurationSeconds: new(int32(9)), AcquireTime: now(), RenewTime: now()}
-				})
-				w.pass(1)
-			},
-			[]string{"0+5 a elected, has not taken up the lease, then expired", "5+1  nobody leads", "6+1 b leads, acquired, still holds it"},
-		},
-		"without a coordinator": {
-			func(w *world) {
-				hold := func(holder string) {
-					w.set(func(s *lease.LeaseSpec) {
-						s.HolderIdentity, s.LeaseDurationSeconds, s.AcquireTime, s.RenewTime = &holder, new(int32(15)), now(), now()
-					})
-				}
-				hold("a")
-				w.pass(2)
-				w.renew()
-				w.pass(2)
-				release(w)
-				w.pass(1)
-				hold("b")
-				w.pass(20)
-				hold("c")
-				w.pass(1)
-			},
+		"elected and never heard of": {"elect a, 7",
+			[]string{"0+5 a elected, has not taken up the lease, then expired", "5+2  nobody leads"}},
+		"elected and taken up": {"elect a, 2, renew, 2, renew, 2",
+			[]string{"0+6 a leads, elected, 1 renewal, still holds it"}},
+		"run out": {"elect a, 2, renew, 20",
+			[]string{"0+17 a leads, elected, then expired", "17+5  nobody leads"}},
+		"run out, elected again": {"elect a, 6, elect a, 1",
+			[]string{"0+5 a elected, has not taken up the lease, then expired", "5+1  nobody leads", "6+1 a elected, has not taken up the lease, still holds it"}},
+		"released": {"elect a, 1, renew, 1, release, 1, elect b, 1",
+			[]string{"0+2 a leads, elected, then released", "2+1  nobody leads", "3+1 b elected, has not taken up the lease, still holds it"}},
+		"handed over": {"elect a, 1, renew, prefer b, 15, elect b, renew, 1",
+			[]string{"0+16 a leads, elected, then handed over", "16+1 b leads, preferred, still holds it"}},
+		"released when asked to": {"elect a, renew, prefer b, 1, release, elect b, renew, 1",
+			[]string{"0+1 a leads, elected, then handed over", "1+1 b leads, preferred, still holds it"}},
+		"need not make way after all": {"elect a, prefer b, prefer, 6",
+			[]string{"0+5 a elected, has not taken up the lease, then expired", "5+1  nobody leads"}},
+		"replaced": {"elect a, 1, elect b, 1",
+			[]string{"0+1 a elected, has not taken up the lease, then replaced", "1+1 b elected, has not taken up the lease, still holds it"}},
+		"deleted": {"elect a, 1, delete, 10",
+			[]string{"0+1 a elected, has not taken up the lease, then deleted"}},
+		"taken by one who knows of no strategy": {"elect a, 6, take b, 1",
+			[]string{"0+5 a elected, has not taken up the lease, then expired", "5+1  nobody leads", "6+1 b leads, acquired, still holds it"}},
+		"without a coordinator": {"take a, 2, renew, 2, release, 1, take b, 20, take c, 1",
 			[]string{
 				"0+4 a leads, acquired, 1 renewal, then released", "4+1  nobody leads", "5+15 b leads, acquired, then expired",
 				"20+5  nobody leads", "25+1 c leads, acquired, still holds it",
-			},
-		},
-		"nobody wants it": {func(w *world) { w.pass(9) }, nil},
-		"a candidate without a coordinator": {
-			func(w *world) {
-				w.offer("a", "1.0.0")
-				w.pass(2)
-				_, err := w.candidates.Delete(t.Context(), "ns", "a", store.DeleteOptions{})
-				require.NoError(w.t, err)
-				w.pass(9)
-			},
-			[]string{"0+0 a is a candidate: 1.0.0 as 1.0.0", "0+2  nobody leads", "2+0 a is no candidate any more"},
-		},
-		"an upgrade in place": {
-			func(w *world) {
-				w.offer("a", "1.0.0")
-				w.elect("a")
-				w.pass(1)
-				_, err := w.candidates.Modify(t.Context(), "ns", "a", func(c *candidate.LeaseCandidate) error {
-					c.Spec.BinaryVersion = "1.1.0"
-					return nil
-				}, store.UpdateOptions{})
-				require.NoError(w.t, err)
-				w.pass(1)
-			},
+			}},
+		"nobody wants it": {"9", nil},
+		"a candidate without a coordinator": {"offer a, 2, withdraw a, 9",
+			[]string{"0+0 a is a candidate: 1.0.0 as 1.0.0", "0+2  nobody leads", "2+0 a is no candidate any more"}},
+		"an upgrade in place": {"offer a, elect a, 1, upgrade a, 1",
 			[]string{
 				"0+0 a is a candidate: 1.0.0 as 1.0.0", "0+2 a elected, has not taken up the lease, still holds it",
 				"1+0 a changes its offer: 1.1.0 as 1.0.0",
-			},
-		},
+			}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			in(t, func(w *world) {
-				row.do(w)
+				w.play(row.script)
 				assert.Equal(t, row.want, w.story())
 			})
 		})
+	}
+}
+
+// play does the steps of a script: seconds that pass, writes of the Lease ns/main, and writes of candidates.
+func (w *world) play(script string) {
+	w.t.Helper()
+	for step := range strings.SplitSeq(script, ", ") {
+		do, who, _ := strings.Cut(step, " ")
+		var err error
+		switch do {
+		case "elect":
+			w.elect(who)
+		case "renew":
+			w.renew()
+		case "take": // as an elector without a coordinator
+			w.set(func(s *lease.LeaseSpec) {
+				*s = lease.LeaseSpec{HolderIdentity: &who, LeaseDurationSeconds: new(int32(15)), AcquireTime: now(), RenewTime: now()}
+			})
+		case "prefer":
+			w.set(func(s *lease.LeaseSpec) {
+				if s.PreferredHolder = &who; who == "" {
+					s.PreferredHolder = nil
+				}
+			})
+		case "release":
+			w.set(func(s *lease.LeaseSpec) { s.HolderIdentity, s.Strategy, s.PreferredHolder = new(""), nil, nil })
+		case "delete":
+			_, err = w.leases.Delete(w.t.Context(), "ns", "main", store.DeleteOptions{})
+		case "offer":
+			w.offer(who, "1.0.0")
+		case "upgrade":
+			_, err = w.candidates.Modify(w.t.Context(), "ns", who, func(c *candidate.LeaseCandidate) error {
+				c.Spec.BinaryVersion = "1.1.0"
+				return nil
+			}, store.UpdateOptions{})
+		case "withdraw":
+			_, err = w.candidates.Delete(w.t.Context(), "ns", who, store.DeleteOptions{})
+		default:
+			var seconds float64
+			seconds, err = strconv.ParseFloat(do, 64)
+			w.pass(seconds)
+		}
+		require.NoError(w.t, err, step)
 	}
 }
 
@@ -320,15 +249,6 @@ func TestRecorderThatLostTheThreadStartsAfresh(t *testing.T) {
 		assert.Equal(t, Deleted, tl.Leases[0].Spans[0].Ended)
 		assert.False(t, tl.Leases[0].Candidates[0].Offers[0].Until.IsZero())
 	})
-}
-
-func TestTimelineAsJSONComesBackTheSame(t *testing.T) {
-	data, err := json.Marshal(upgrade())
-	require.NoError(t, err)
-	var back Timeline
-	require.NoError(t, json.Unmarshal(data, &back))
-	back.Leases[1].Name, back.Leases[0].Name = upgrade().Leases[1].Name, upgrade().Leases[0].Name
-	assert.Equal(t, upgrade(), back)
 }
 
 func TestTablesReadAsTheyDid(t *testing.T) {

@@ -458,36 +458,6 @@ func TestReviewsAndTokensMayBeInProtobuf(t *testing.T) {
 	assert.NotEmpty(t, rules.Status.ResourceRules)
 }
 
-// BenchmarkRBAC measures a list of a user who has one RoleBinding in the namespace, with RBAC and without.
-func BenchmarkRBAC(b *testing.B) {
-	for _, on := range []bool{false, true} {
-		b.Run(fmt.Sprintf("rbac=%t", on), func(b *testing.B) {
-			api := serve(b, cluster.Options{Reviews: true, RBAC: on}, apitest.Options{API: httpapi.Options{Authenticate: users()}})
-			create(b, api, rbac+"/namespaces/default/rolebindings", `{"metadata":{"name":"b"},"roleRef":{"apiGroup":"rbac.authorization.k8s.io","kind":"ClusterRole","name":"cluster-admin"},
-				"subjects":[{"kind":"User","apiGroup":"rbac.authorization.k8s.io","name":"jane"}]}`)
-			b.ReportAllocs()
-			for b.Loop() {
-				if code, body := do(b, api, request{token: "jane", method: "GET", path: "/api/v1/namespaces/default/configmaps"}); code != 200 {
-					b.Fatal(body)
-				}
-			}
-		})
-	}
-}
-
-// BenchmarkStart measures the start of a server, with RBAC and without. It does not count the first start in the process.
-func BenchmarkStart(b *testing.B) {
-	for _, on := range []bool{false, true} {
-		b.Run(fmt.Sprintf("rbac=%t", on), func(b *testing.B) {
-			for b.Loop() {
-				s, err := cluster.New(cluster.Options{Reviews: true, RBAC: on}, httpapi.Options{})
-				require.NoError(b, err)
-				s.Close()
-			}
-		})
-	}
-}
-
 // The texts are of a kube-apiserver 1.36.3.
 func TestAUserMustNotGiveMoreThanItHas(t *testing.T) {
 	for _, namespaces := range []bool{false, true} { // with and without other plugins of admission

@@ -14,7 +14,6 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
-	"k8s.io/client-go/rest"
 
 	"github.com/kubecoord/kubecoord/httpapi"
 	"github.com/kubecoord/kubecoord/store/kube/cluster"
@@ -158,24 +157,4 @@ func TestQuotasAreExact(t *testing.T) {
 	}
 	assert.EqualError(t, err, `pods "a" already exists`)
 	assert.Equal(t, "1", usedOf(t, fork, "q"), "a write that fails gives back what it took")
-}
-
-// BenchmarkPodCreate measures a create by client-go in process: go test -bench PodCreate -count 6 ./cluster.
-func BenchmarkPodCreate(b *testing.B) {
-	for name, plugins := range map[string][]string{"none": nil, "all": cluster.DefaultPlugins()} {
-		b.Run("plugins="+name, func(b *testing.B) {
-			server, err := cluster.New(cluster.Options{Plugins: plugins}, httpapi.Options{})
-			require.NoError(b, err)
-			defer server.Close()
-			client, err := kubernetes.NewForConfig(&rest.Config{Host: "http://test", Transport: server.Transport(), QPS: -1, ContentConfig: rest.ContentConfig{ContentType: "application/vnd.kubernetes.protobuf"}})
-			require.NoError(b, err)
-			_, err = client.CoreV1().Namespaces().Create(b.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "default"}}, metav1.CreateOptions{})
-			require.NoError(b, err)
-			b.ReportAllocs()
-			for i := 0; b.Loop(); i++ {
-				_, err := client.CoreV1().Pods("default").Create(b.Context(), podOf(fmt.Sprint("p", i)), metav1.CreateOptions{})
-				require.NoError(b, err)
-			}
-		})
-	}
 }

@@ -3,13 +3,11 @@ package crd_test
 import (
 	"context"
 	"fmt"
-	"io/fs"
 	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
-	"testing/fstest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -19,25 +17,6 @@ import (
 	"github.com/kubecoord/kubecoord/store/kube/crd"
 	"github.com/kubecoord/kubecoord/store/meta"
 )
-
-// projects is a directory with the definitions of the projects in testdata.
-func projects(t testing.TB) fs.FS {
-	dir := fstest.MapFS{}
-	for _, name := range []string{"certificates", "httproutes", "machinedeployments", "machinehealthchecks", "rollouts", "prometheuses", "jobsets"} {
-		dir[name+".yaml"] = &fstest.MapFile{Data: crd.ReadProject(t, name)}
-	}
-	return dir
-}
-
-// BenchmarkRead is the first start of a process that has these definitions: nothing is remembered.
-func BenchmarkRead(b *testing.B) {
-	dir := projects(b)
-	for b.Loop() {
-		crd.Forget()
-		_, err := crd.Read(dir)
-		require.NoError(b, err)
-	}
-}
 
 // BenchmarkSchemaUpdate is an update of the schema of 20,000 objects, beside writers of these objects, until the API serves the new
 // schema. stale/op are the writes that were made under the old schema meanwhile. An update that is not served after a minute counts as

@@ -13,10 +13,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
-	applyappsv1 "k8s.io/client-go/applyconfigurations/apps/v1"
-	applycorev1 "k8s.io/client-go/applyconfigurations/core/v1"
-	applymetav1 "k8s.io/client-go/applyconfigurations/meta/v1"
 )
 
 func podTemplate() corev1.PodTemplateSpec {
@@ -36,26 +32,6 @@ func TestSecretsHaveDefaultsAndNoGeneration(t *testing.T) {
 	assert.Equal(t, map[string][]byte{"a": []byte("b")}, s.Data)
 	assert.Empty(t, s.StringData)
 	assert.Zero(t, s.Generation)
-}
-
-func TestApplyMergesListMapsByTheirKeys(t *testing.T) {
-	client, _ := newClient(t)
-	deployments := client.AppsV1().Deployments("default")
-	config := func(container, image string) *applyappsv1.DeploymentApplyConfiguration {
-		return applyappsv1.Deployment("d", "default").WithSpec(applyappsv1.DeploymentSpec().
-			WithSelector(applymetav1.LabelSelector().WithMatchLabels(map[string]string{"app": "web"})).
-			WithTemplate(applycorev1.PodTemplateSpec().WithLabels(map[string]string{"app": "web"}).WithSpec(applycorev1.PodSpec().
-				WithContainers(applycorev1.Container().WithName(container).WithImage(image).WithPorts(applycorev1.ContainerPort().WithContainerPort(80))))))
-	}
-	_, err := deployments.Apply(t.Context(), config("a", "nginx"), metav1.ApplyOptions{FieldManager: "one"})
-	require.NoError(t, err)
-	d, err := deployments.Apply(t.Context(), config("b", "proxy"), metav1.ApplyOptions{FieldManager: "two"})
-	require.NoError(t, err)
-	assert.Len(t, d.Spec.Template.Spec.Containers, 2)
-	assert.Len(t, d.ManagedFields, 2)
-	assert.Contains(t, string(d.ManagedFields[0].FieldsV1.GetRawBytes()), `k:{\"containerPort\":80,\"protocol\":\"TCP\"}`)
-	_, err = deployments.Apply(t.Context(), config("a", "other"), metav1.ApplyOptions{FieldManager: "two"})
-	require.ErrorContains(t, err, `conflict with "one": .spec.template.spec.containers[name="a"].image`)
 }
 
 func TestPodsStartPendingAndKeepTheirStatus(t *testing.T) {
@@ -87,32 +63,6 @@ func TestPodsStartPendingAndKeepTheirStatus(t *testing.T) {
 	assert.Empty(t, list.Items)
 }
 
-func TestDeploymentsCountTheirSpecAndMergeTheirContainers(t *testing.T) {
-	client, _ := newClient(t)
-	deployments := client.AppsV1().Deployments("default")
-	d, err := deployments.Create(t.Context(), &appsv1.Deployment{
-		ObjectMeta: named("d"),
-		Spec:       appsv1.DeploymentSpec{Selector: &metav1.LabelSelector{MatchLabels: map[string]string{"app": "web"}}, Template: podTemplate()},
-	}, metav1.CreateOptions{})
-	require.NoError(t, err)
-	require.NotNil(t, d.Spec.Replicas)
-	assert.EqualValues(t, 1, *d.Spec.Replicas)
-	assert.EqualValues(t, 1, d.Generation)
-
-	patch := `{"spec":{"template":{"spec":{"containers":[{"name":"sidecar","image":"proxy"}]}}}}`
-	d, err = deployments.Patch(t.Context(), "d", types.StrategicMergePatchType, []byte(patch), metav1.PatchOptions{})
-	require.NoError(t, err)
-	assert.Len(t, d.Spec.Template.Spec.Containers, 2)
-	assert.EqualValues(t, 2, d.Generation)
-
-	d, err = deployments.Patch(t.Context(), "d", types.MergePatchType, []byte(`{"metadata":{"labels":{"a":"b"}}}`), metav1.PatchOptions{})
-	require.NoError(t, err)
-	assert.EqualValues(t, 2, d.Generation)
-	d, err = deployments.Patch(t.Context(), "d", types.MergePatchType, []byte(`{"metadata":{"annotations":{"a":"b"}}}`), metav1.PatchOptions{})
-	require.NoError(t, err)
-	assert.EqualValues(t, 3, d.Generation, "annotations count too")
-}
-
 func TestJobsGetASelectorOfTheirUID(t *testing.T) {
 	client, _ := newClient(t)
 	template := podTemplate()
@@ -140,28 +90,6 @@ func TestNamespacesAreActive(t *testing.T) {
 	assert.Equal(t, corev1.NamespaceActive, n.Status.Phase)
 	assert.Equal(t, []corev1.FinalizerName{corev1.FinalizerKubernetes}, n.Spec.Finalizers)
 	assert.Equal(t, map[string]string{corev1.LabelMetadataName: "n"}, n.Labels)
-}
-
-// TestEmptyListsAreNotStored: a kube-apiserver 1.36.3 gave these answers.
-func TestEmptyListsAreNotStored(t *testing.T) {
-	_, api := newClient(t)
-	client := &http.Client{Transport: api.Transport()}
-	post := func(path, body string) map[string]any {
-		answer, err := client.Post("http://kubernetes"+path, "application/json", strings.NewReader(body))
-		require.NoError(t, err)
-		defer answer.Body.Close()
-		var object map[string]any
-		require.NoError(t, json.NewDecoder(answer.Body).Decode(&object))
-		return object
-	}
-	role := post("/apis/rbac.authorization.k8s.io/v1/namespaces/default/roles?fieldManager=one", `{"metadata":{"name":"r"},"rules":[]}`)
-	assert.Contains(t, role, "rules")
-	assert.Nil(t, role["rules"])
-	owned := role["metadata"].(map[string]any)["managedFields"].([]any)[0].(map[string]any)["fieldsV1"]
-	assert.Equal(t, map[string]any{"f:rules": map[string]any{}}, owned, "what the writer sent is what it owns")
-
-	configMap := post("/api/v1/namespaces/default/configmaps", `{"metadata":{"name":"c"},"binaryData":{"a":null,"b":""}}`)
-	assert.Equal(t, map[string]any{"a": "", "b": ""}, configMap["binaryData"])
 }
 
 func TestDeletedNamespacesStayUntilTheyAreFinalized(t *testing.T) {

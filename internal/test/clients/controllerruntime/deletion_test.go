@@ -3,8 +3,6 @@ package controllerruntime
 import (
 	"context"
 	"fmt"
-	"net/http"
-	"net/http/httptest"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -97,26 +95,4 @@ func TestAReconcilerSeesEachTerminatingPod(t *testing.T) {
 		}
 		assert.EqualValues(t, 100, p.terminating.Load())
 	})
-}
-
-// BenchmarkTerminatingPods reports the share of deletions in which a reconciler sees the Pod with a deletionTimestamp.
-func BenchmarkTerminatingPods(b *testing.B) {
-	for _, door := range []string{"transport", "socket"} {
-		b.Run(door, func(b *testing.B) {
-			api := podAPI(b)
-			config := &rest.Config{Host: "http://kubecoord", Transport: api.Transport(), QPS: -1}
-			if door == "socket" {
-				listener := httptest.NewServer(api)
-				b.Cleanup(listener.Close) // after the end of the manager
-				config = &rest.Config{Host: listener.URL, Transport: &http.Transport{}, QPS: -1}
-			}
-			p := watchPods(b, config)
-			deleted := 0
-			for b.Loop() {
-				p.createAndDelete(b, fmt.Sprint("pod-", deleted))
-				deleted++
-			}
-			b.ReportMetric(float64(p.terminating.Load())/float64(deleted), "seen/op")
-		})
-	}
 }

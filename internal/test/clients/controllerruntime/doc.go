@@ -1,7 +1,3 @@
-// Package controllerruntime tests kubecoord with sigs.k8s.io/controller-runtime:
-// its client and patch helpers, and managers whose caches, reconcilers and
-// leader election run in a bubble, where hours pass at once. All requests go
-// through rest.Config.Transport, without a socket.
-//
-// Other packages of this module test client-go alone.
+// Package controllerruntime tests kubecoord with managers of sigs.k8s.io/controller-runtime: in a bubble, where hours pass at once, and over
+// a socket. The client, its caches and its helpers are in package suites, which runs controller-runtime's own tests.
 package controllerruntime

@@ -5,10 +5,8 @@ import (
 	"testing/synctest"
 
 	"github.com/stretchr/testify/require"
-	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/kubernetes/scheme"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -37,14 +35,10 @@ type fixture struct {
 // history is the number of changes that a server of eachForm keeps.
 const history = 16
 
-// eachForm runs a test inside a bubble for each resource in each of the forms
-// named, or in all of them.
-func eachForm(t *testing.T, test func(t *testing.T, f *fixture), forms ...form) {
-	if forms == nil {
-		forms = []form{typed, untyped, metadataOnly}
-	}
+// eachForm runs a test inside a bubble for each resource in each of the forms.
+func eachForm(t *testing.T, test func(t *testing.T, f *fixture)) {
 	for _, r := range testapi.Resources {
-		for _, form := range forms {
+		for _, form := range []form{typed, untyped, metadataOnly} {
 			if form == typed && !scheme.Scheme.Recognizes(r.GroupVersion().WithKind(r.Kind)) {
 				continue // v1alpha1 has no Go types any more
 			}
@@ -85,42 +79,6 @@ func (f *fixture) empty(t *testing.T) client.Object {
 	}
 }
 
-// emptyList returns an empty list for a read.
-func (f *fixture) emptyList(t *testing.T) client.ObjectList {
-	gvk := f.GroupVersion().WithKind(f.Kind + "List")
-	switch f.form {
-	case untyped:
-		u := &unstructured.UnstructuredList{}
-		u.SetGroupVersionKind(gvk)
-		return u
-	case metadataOnly:
-		m := &metav1.PartialObjectMetadataList{}
-		m.SetGroupVersionKind(gvk)
-		return m
-	default:
-		o, err := scheme.Scheme.New(gvk)
-		require.NoError(t, err)
-		return o.(client.ObjectList)
-	}
-}
-
-// fresh returns an object that can be created. In the metadata-only form, which
-// cannot be created, it only has a name.
-func (f *fixture) fresh(t *testing.T, name string) client.Object {
-	o := f.empty(t)
-	content := f.New(t, name)
-	switch o := o.(type) {
-	case *unstructured.Unstructured:
-		return content
-	case *metav1.PartialObjectMetadata:
-		o.SetNamespace(testapi.Namespace)
-		o.SetName(name)
-	default:
-		require.NoError(t, runtime.DefaultUnstructuredConverter.FromUnstructured(content.Object, o))
-	}
-	return o
-}
-
 // given stores an object after calling change on it, and returns it in the
 // form of the fixture.
 func (f *fixture) given(t *testing.T, name string, changes ...func(client.Object)) client.Object {
@@ -138,56 +96,6 @@ func (f *fixture) given(t *testing.T, name string, changes ...func(client.Object
 	return out
 }
 
-// get reads an object of the test's namespace.
-func (f *fixture) get(t *testing.T, name string) client.Object {
-	t.Helper()
-	o := f.empty(t)
-	require.NoError(t, f.Get(t.Context(), key(name), o))
-	return o
-}
-
-// mark deletes an object that a finalizer keeps.
-func (f *fixture) mark(t *testing.T, o client.Object, opts ...client.DeleteOption) {
-	t.Helper()
-	if !scheme.Scheme.Recognizes(f.gvk()) {
-		// The answer is the whole object, and controller-runtime needs its Go
-		// type, even for a request by metadata.
-		o = f.New(t, o.GetName())
-	}
-	require.NoError(t, f.Delete(t.Context(), o, opts...))
-}
-
-// names returns the items of a list as namespace/name.
-func (f *fixture) names(t *testing.T, opts ...client.ListOption) []string {
-	t.Helper()
-	list := f.emptyList(t)
-	require.NoError(t, f.List(t.Context(), list, opts...))
-	return namesIn(t, list)
-}
-
-func namesIn(t *testing.T, list client.ObjectList) []string {
-	t.Helper()
-	out := []string{}
-	for _, o := range itemsIn(t, list) {
-		out = append(out, client.ObjectKeyFromObject(o).String())
-	}
-	return out
-}
-
-// itemsIn returns the items of a list without their kinds, which only some
-// clients and caches set.
-func itemsIn(t *testing.T, list client.ObjectList) []client.Object {
-	t.Helper()
-	out := []client.Object{}
-	require.NoError(t, meta.EachListItem(list, func(item runtime.Object) error {
-		o := item.(client.Object)
-		o.GetObjectKind().SetGroupVersionKind(schema.GroupVersionKind{})
-		out = append(out, o)
-		return nil
-	}))
-	return out
-}
-
 func key(name string) client.ObjectKey {
 	return client.ObjectKey{Namespace: testapi.Namespace, Name: name}
 }
@@ -197,8 +105,4 @@ func copyOf[T client.Object](o T) T { return o.DeepCopyObject().(T) }
 
 func inNamespace(ns string) func(client.Object) {
 	return func(o client.Object) { o.SetNamespace(ns) }
-}
-
-func held(by ...string) func(client.Object) {
-	return func(o client.Object) { o.SetFinalizers(by) }
 }

@@ -9,9 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 
 	"github.com/kubecoord/kubecoord/internal/test/clients/internal/testapi"
@@ -114,14 +112,4 @@ func (r *running) wait() error {
 func settle() {
 	time.Sleep(10 * time.Second)
 	synctest.Wait()
-}
-
-// assertFresh compares the cache of a manager with the server.
-func (f *fixture) assertFresh(t *testing.T, cached client.Reader) {
-	t.Helper()
-	settle()
-	want, got := f.emptyList(t), f.emptyList(t)
-	require.NoError(t, f.List(t.Context(), want))
-	require.NoError(t, cached.List(t.Context(), got))
-	assert.ElementsMatch(t, itemsIn(t, want), itemsIn(t, got))
 }

@@ -1,3 +1,2 @@
-// Package discovery tests kubecoord with client-go's discovery clients, with
-// and without caches, and with the REST mapper built on them.
+// Package discovery tests kubecoord with the caches of client-go's discovery clients.
 package discovery

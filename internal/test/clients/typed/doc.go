@@ -1,4 +1,3 @@
-// Package typed tests kubecoord with client-go's typed clients for Lease,
-// LeaseCandidate and Endpoints: in protobuf (their default) and in JSON, in
-// memory and over a socket.
+// Package typed tests kubecoord with client-go's typed client for Leases: in protobuf (its default) and in JSON, in memory and over a
+// socket. Other kinds and clients are in the recorded exchanges, which have the same bytes.
 package typed

@@ -7,16 +7,30 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	coordinationv1 "k8s.io/api/coordination/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/kubernetes"
+	coordinationclient "k8s.io/client-go/kubernetes/typed/coordination/v1"
 	"k8s.io/client-go/rest"
 
 	"github.com/kubecoord/kubecoord/httpapi"
 	"github.com/kubecoord/kubecoord/internal/test/clients/internal/testapi"
 	"github.com/kubecoord/kubecoord/store"
 )
+
+func leases(cs kubernetes.Interface) coordinationclient.LeaseInterface {
+	return cs.CoordinationV1().Leases(testapi.Namespace)
+}
+
+// create stores a Lease.
+func create(t *testing.T, cs kubernetes.Interface, name string) *coordinationv1.Lease {
+	t.Helper()
+	l, err := leases(cs).Create(t.Context(), testapi.Lease(name), metav1.CreateOptions{})
+	require.NoError(t, err)
+	return l
+}
 
 // client-go makes an ERROR event of an answer that breaks off.
 func TestEndOfTheServerIsNoErrorEvent(t *testing.T) {
@@ -46,11 +60,10 @@ func TestClientsWorkBelowAPrefix(t *testing.T) {
 	config := &rest.Config{Host: listener.URL + "/some/prefix", QPS: -1, WarningHandler: rest.NoWarnings{}}
 	cs, err := kubernetes.NewForConfig(config)
 	require.NoError(t, err)
-	k := leases(cs)
-	w, err := k.Watch(t.Context(), metav1.ListOptions{})
+	w, err := leases(cs).Watch(t.Context(), metav1.ListOptions{})
 	require.NoError(t, err)
 	defer w.Stop()
-	assert.Equal(t, watch.Event{Type: watch.Added, Object: k.create(t, "a")}, testapi.Next(t, w))
+	assert.Equal(t, watch.Event{Type: watch.Added, Object: create(t, cs, "a")}, testapi.Next(t, w))
 	d, err := discovery.NewDiscoveryClientForConfig(config)
 	require.NoError(t, err)
 	_, lists, err := d.ServerGroupsAndResourcesWithContext(t.Context())

@@ -12,7 +12,6 @@ import (
 	"github.com/kubecoord/kubecoord/store"
 )
 
-// The other tests rely on these media types.
 func TestClientsUseTheirMediaType(t *testing.T) {
 	api := testapi.New(t, store.Options{})
 	for name, row := range map[string]struct {
@@ -25,10 +24,12 @@ func TestClientsUseTheirMediaType(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			api.Link.Requests()
 			k := leases(row.cs)
-			k.update(t, k.create(t, "a"))
-			_, err := k.Get(t.Context(), "none", metav1.GetOptions{})
+			_, err := k.Update(t.Context(), create(t, row.cs, "a"), metav1.UpdateOptions{})
+			require.NoError(t, err)
+			_, err = k.Get(t.Context(), "none", metav1.GetOptions{})
 			require.Error(t, err)
-			k.names(t, metav1.ListOptions{})
+			_, err = k.List(t.Context(), metav1.ListOptions{})
+			require.NoError(t, err)
 			w, err := k.Watch(t.Context(), metav1.ListOptions{})
 			require.NoError(t, err)
 			w.Stop()

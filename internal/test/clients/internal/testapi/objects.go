@@ -2,7 +2,6 @@ package testapi
 
 import (
 	coordinationv1 "k8s.io/api/coordination/v1"
-	coordinationv1alpha2 "k8s.io/api/coordination/v1alpha2"
 	coordinationv1beta1 "k8s.io/api/coordination/v1beta1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -29,14 +28,6 @@ func Candidate(name string) *coordinationv1beta1.LeaseCandidate {
 			LeaseName: "leader", BinaryVersion: "1.37.2", EmulationVersion: "1.36.0",
 			Strategy: "OldestEmulationVersion",
 		},
-	}
-}
-
-// CandidateV1alpha2 returns a LeaseCandidate of the older version.
-func CandidateV1alpha2(name string) *coordinationv1alpha2.LeaseCandidate {
-	return &coordinationv1alpha2.LeaseCandidate{
-		ObjectMeta: metav1.ObjectMeta{Namespace: Namespace, Name: name},
-		Spec:       coordinationv1alpha2.LeaseCandidateSpec(Candidate(name).Spec),
 	}
 }
 

@@ -167,26 +167,3 @@ func TestWritersAndConfigurationsMayChangeAtOnce(t *testing.T) {
 		assert.NoError(t, <-done)
 	}
 }
-
-func BenchmarkCreate(b *testing.B) {
-	for _, row := range []struct {
-		name string
-		opts Options
-		hook bool
-	}{
-		{"no admission", Options{Runs: runs("none")}, false},
-		{"no configurations", Options{Runs: runs("")}, false},
-		{"one webhook", Options{Runs: runs("")}, true},
-	} {
-		b.Run(row.name, func(b *testing.B) {
-			s := newServer(b, row.opts)
-			if row.hook {
-				s.validateBy(allow)
-			}
-			b.ReportAllocs()
-			for i := 0; b.Loop(); i++ {
-				require.NoError(b, s.createConfigMap(b.Context(), fmt.Sprintf("a-%d", i)))
-			}
-		})
-	}
-}

@@ -212,12 +212,3 @@ func FuzzDefault(f *testing.F) {
 		}
 	})
 }
-
-func BenchmarkDefaultPod(b *testing.B) {
-	d := defaults.New(now)
-	pod := &corev1.Pod{Spec: corev1.PodSpec{Containers: []corev1.Container{{Image: "nginx", LivenessProbe: &corev1.Probe{}}}}}
-	b.ReportAllocs()
-	for b.Loop() {
-		d.Default(pod.DeepCopy())
-	}
-}

@@ -1,3 +1,0 @@
-// Package untyped tests kubecoord with client-go's clients without Go types: the
-// dynamic client and the metadata client.
-package untyped
