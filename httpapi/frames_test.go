@@ -26,7 +26,7 @@ func TestWatchesInManyFormsGetTheirOwnFrames(t *testing.T) {
 	// events returns what watches get until they are closed.
 	events := func(forms ...[2]string) (got []string) {
 		synctest.Test(t, func(t *testing.T) {
-			s := seededServer(t, nil)
+			s := seededServer(t)
 			var bodies []io.ReadCloser
 			for _, f := range forms {
 				target := strings.Replace(f[0]+"&watch=true", "candidates&", "candidates?", 1)

@@ -22,15 +22,15 @@ import (
 )
 
 // seededServer returns a server whose answers depend on the requests alone.
-func seededServer(t testing.TB, middleware func(http.Handler) http.Handler) *server {
+func seededServer(t testing.TB) *server {
 	t.Helper()
 	now := clock.Func(func() time.Time { return time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC) })
 	options := store.Options{Seed: 1, Clock: now}
-	return newServerWith(t, options, httpapi.Options{Middleware: middleware})
+	return newServerWith(t, options, httpapi.Options{})
 }
 
 func TestAnswersOfATransportAreThoseOfASocket(t *testing.T) {
-	s, behind := seededServer(t, nil), seededServer(t, nil)
+	s, behind := seededServer(t), seededServer(t)
 	socket := httptest.NewServer(behind.api)
 	defer socket.Close()
 	overSocket := func(r *http.Request) (*http.Response, error) {
