@@ -191,3 +191,18 @@ func TestABodyThatStopsLeavesNoGarbage(t *testing.T) {
 	runtime.ReadMemStats(&after)
 	assert.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(2*arrived+256<<10), "arrived twice: once in the test")
 }
+
+// See BenchmarkTransportGet.
+func TestGetThroughTheTransportAllocatesLittle(t *testing.T) {
+	s := newServer(t)
+	s.must(t, "POST", leases, leaseNamed("a"))
+	req := newRequest(t, "GET", leases+"/a", "")
+	transport, into := s.api.Transport(), make([]byte, 4096)
+	got := testing.AllocsPerRun(100, func() {
+		resp, err := transport.RoundTrip(req)
+		require.NoError(t, err)
+		_, err = resp.Body.Read(into)
+		require.NoError(t, err)
+	})
+	assert.LessOrEqual(t, got, 16.0)
+}

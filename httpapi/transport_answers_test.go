@@ -146,18 +146,3 @@ func TestPanicOfAUsersFunctionEndsOneRequest(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, http.StatusCreated, resp.StatusCode)
 }
-
-// See BenchmarkTransportGet.
-func TestGetThroughTheTransportAllocatesLittle(t *testing.T) {
-	s := newServer(t)
-	s.must(t, "POST", leases, leaseNamed("a"))
-	req := newRequest(t, "GET", leases+"/a", "")
-	transport, into := s.api.Transport(), make([]byte, 4096)
-	got := testing.AllocsPerRun(100, func() {
-		resp, err := transport.RoundTrip(req)
-		require.NoError(t, err)
-		_, err = resp.Body.Read(into)
-		require.NoError(t, err)
-	})
-	assert.LessOrEqual(t, got, 16.0)
-}
