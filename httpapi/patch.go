@@ -74,8 +74,7 @@ func (c *call) patch() error {
 	if err := c.checkNames(); err != nil {
 		return err
 	}
-	c.request()
-	return c.writeUpdate(change)
+	return c.writeUpdate(c.request(), change)
 }
 
 // patchChange reads the patch.

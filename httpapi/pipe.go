@@ -166,7 +166,7 @@ func (p *pipe) Write(data []byte) (int, error) {
 			return 0, context.Cause(p.req.Context())
 		}
 	}
-	p.start()
+	signal(p.more)
 	return len(data), nil
 }
 
@@ -180,7 +180,7 @@ func (p *pipe) append(data []byte) bool {
 	case p.off > len(p.data)/2:
 		p.data, p.off = p.data[:copy(p.data, p.data[p.off:])], 0
 	}
-	p.data = append(p.data, data...)
+	p.data, p.begun = append(p.data, data...), true
 	return true
 }
 

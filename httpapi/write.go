@@ -89,12 +89,12 @@ func (c *call) update() error {
 	}
 	b := c.buffers()
 	b.sent = registry.SentBy(c.endpoint.Kind, o)
-	return c.writeUpdate(&b.sent)
+	return c.writeUpdate(req, &b.sent)
 }
 
-// writeUpdate makes a change by the present request, and answers with the object or the body of the subresource.
-func (c *call) writeUpdate(change registry.Change) error {
-	it, created, err := c.resource().Update(c.context(), &c.buffers().request, change)
+// writeUpdate makes a change, and answers with the object or the body of the subresource.
+func (c *call) writeUpdate(req *registry.Request, change registry.Change) error {
+	it, created, err := c.resource().Update(c.context(), req, change)
 	if err == nil {
 		it, err = c.body(it)
 	}
