@@ -17,6 +17,10 @@ type buffers struct {
 	options      kinds.WriteOptions // of a write
 	request      registry.Request   // of a write
 	sent         registry.Sent      // of a PUT
+	patch        registry.Patch
+	deletion     kinds.DeleteOptions
+	status       meta.Status // the answer of a deletion
+	details      meta.StatusDetails
 }
 
 // maxKept is the size up to which buffers are kept for later requests.
@@ -45,7 +49,7 @@ func (c *call) release() {
 	if cap(m.answer) > maxKept {
 		m.answer = nil
 	}
-	m.options, m.request, m.sent = kinds.WriteOptions{}, registry.Request{}, registry.Sent{} // parts of the request
+	*m = buffers{body: m.body, answer: m.answer} // the rest has parts of the request
 	c.api.buffers.Put(m)
 }
 

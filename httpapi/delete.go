@@ -23,7 +23,9 @@ func (c *call) delete() error {
 	if err := c.checkNames(); err != nil {
 		return cmp.Or(kinds.ValidateDeleteOptions(opts, false), err)
 	}
-	d, err := c.resource().Delete(c.context(), c.deletion(), opts)
+	b := c.buffers()
+	b.request, b.deletion = c.deletion(), opts
+	d, err := c.resource().Delete(c.context(), &b.request, &b.deletion)
 	if err != nil {
 		return err
 	}
@@ -38,14 +40,10 @@ func (c *call) delete() error {
 	if it.Name() == "" || c.resource().Info().ReturnsDeleted { // the empty object of a dry run
 		return c.writeItem(http.StatusOK, it)
 	}
-	var answer struct { // one allocation for both
-		meta.Status
-		details meta.StatusDetails
-	}
 	gr := c.groupResource()
-	answer.details = meta.StatusDetails{Name: c.name, Group: gr.Group, Kind: gr.Resource, UID: it.UID()}
-	answer.Status.Status, answer.Details = meta.StatusSuccess, &answer.details
-	c.writeStatus(http.StatusOK, &answer.Status, c.media)
+	b.details = meta.StatusDetails{Name: c.name, Group: gr.Group, Kind: gr.Resource, UID: it.UID()}
+	b.status = meta.Status{Status: meta.StatusSuccess, Details: &b.details}
+	c.writeStatus(http.StatusOK, &b.status, c.media)
 	return nil
 }
 

@@ -87,7 +87,9 @@ func (c *call) patchChange(t string, data []byte, level patch.Validation, force 
 	if !json.Valid(data) {
 		return nil, meta.NewBadRequest("invalid JSON patch")
 	}
-	return registry.Patch{Type: t, Data: data, Validation: level, Scheme: c.served.scheme}, nil
+	b := c.buffers()
+	b.patch = registry.Patch{Type: t, Data: data, Validation: level, Scheme: c.served.scheme}
+	return &b.patch, nil
 }
 
 // decodeApply reads an applied configuration, which is nearly always plain JSON.

@@ -93,7 +93,11 @@ func (c *Collection[T]) Delete(ctx context.Context, namespace, name string, opts
 	if err := c.wholeObjects("Delete"); err != nil {
 		return nil, err
 	}
-	d, err := c.r.Delete(ctx, registry.Request{Namespace: namespace, Name: name}, opts.wire())
+	call := struct { // one allocation for both
+		req  registry.Request
+		opts kinds.DeleteOptions
+	}{registry.Request{Namespace: namespace, Name: name}, opts.wire()}
+	d, err := c.r.Delete(ctx, &call.req, &call.opts)
 	if err != nil {
 		return nil, err
 	}
@@ -174,7 +178,7 @@ func (c *Collection[T]) Patch(ctx context.Context, namespace, name string, t Pat
 	}
 	req := c.request(opts.DryRun, opts.FieldManager)
 	req.Namespace, req.Name = namespace, name
-	return c.update(ctx, req, "PatchOptions", registry.Patch{
+	return c.update(ctx, req, "PatchOptions", &registry.Patch{
 		Type: string(t), Data: data, Validation: patch.Strict, Scheme: kinds.NewScheme(c.r.Kind),
 	})
 }

@@ -72,7 +72,7 @@ func (o *Objects) Modify(ctx context.Context, namespace, name, subresource strin
 
 // Delete deletes an object, as Collection.Delete does.
 func (o *Objects) Delete(ctx context.Context, namespace, name string, opts DeleteOptions) error {
-	_, err := o.r.Delete(ctx, o.request(namespace, name), opts.wire())
+	_, err := o.r.Delete(ctx, new(o.request(namespace, name)), new(opts.wire()))
 	return err
 }
 

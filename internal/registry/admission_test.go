@@ -74,16 +74,16 @@ func TestAdmissionOfADeletionWithoutGrace(t *testing.T) {
 	at := valveSpec{Open: true}.in(t, r)
 	a.taken()
 
-	_, err := r.Delete(t.Context(), at, kinds.DeleteOptions{})
+	_, err := r.Delete(t.Context(), new(at), &kinds.DeleteOptions{})
 	require.NoError(t, err)
 	assert.Equal(t, both("DELETE a grace 5"), a.taken(), "the grace of the kind")
-	_, err = r.Delete(t.Context(), at, kinds.DeleteOptions{GracePeriodSeconds: new(int64(9))})
+	_, err = r.Delete(t.Context(), new(at), &kinds.DeleteOptions{GracePeriodSeconds: new(int64(9))})
 	require.NoError(t, err)
 	assert.Empty(t, a.taken(), "a deletion with more grace than is left changes nothing")
-	_, err = r.Delete(t.Context(), at, kinds.DeleteOptions{GracePeriodSeconds: new(int64(0)), DryRun: []string{kinds.DryRunAll}})
+	_, err = r.Delete(t.Context(), new(at), &kinds.DeleteOptions{GracePeriodSeconds: new(int64(0)), DryRun: []string{kinds.DryRunAll}})
 	require.NoError(t, err)
 	assert.Equal(t, both("DELETE a grace 0 marked"), a.taken(), "a dry run does not reach the removal")
-	_, err = r.Delete(t.Context(), at, kinds.DeleteOptions{GracePeriodSeconds: new(int64(0))})
+	_, err = r.Delete(t.Context(), new(at), &kinds.DeleteOptions{GracePeriodSeconds: new(int64(0))})
 	require.NoError(t, err)
 	assert.Equal(t, append(both("DELETE a grace 0 marked"), both("DELETE a grace 0 marked")...), a.taken())
 }
@@ -98,7 +98,7 @@ func TestAdmissionThatRefusesTheRemovalLeavesTheMark(t *testing.T) {
 		}
 		return nil
 	}
-	_, err := r.Delete(t.Context(), at, kinds.DeleteOptions{GracePeriodSeconds: new(int64(0))})
+	_, err := r.Delete(t.Context(), new(at), &kinds.DeleteOptions{GracePeriodSeconds: new(int64(0))})
 	require.EqualError(t, err, "not the second time")
 	it, err := r.Get(t.Context(), at.Namespace, at.Name, "")
 	require.NoError(t, err)
@@ -111,7 +111,7 @@ func TestAdmissionOfTheLastFinalizer(t *testing.T) {
 	mustCreate(t, leasesIn(st), newLease("ns/a", func(l *lease.Lease) { l.Finalizers = []string{"example.com/keep"} }))
 	a.taken()
 	at := registry.Request{Namespace: "ns", Name: "a"}
-	_, err := r.Delete(t.Context(), at, kinds.DeleteOptions{})
+	_, err := r.Delete(t.Context(), new(at), &kinds.DeleteOptions{})
 	require.NoError(t, err)
 	assert.Equal(t, both("DELETE a"), a.taken())
 	_, _, err = r.Update(t.Context(), &at, registry.Replacement(func(current *registry.Item) (kinds.Object, error) {
@@ -148,7 +148,7 @@ func TestAdmissionIsAskedByEachAttempt(t *testing.T) {
 			}
 			return nil
 		}
-		change := registry.Patch{Scheme: kinds.NewScheme(r.Kind), Type: registry.MergePatch, Data: []byte(`{"spec":{"leaseTransitions":7}}`)}
+		change := &registry.Patch{Scheme: kinds.NewScheme(r.Kind), Type: registry.MergePatch, Data: []byte(`{"spec":{"leaseTransitions":7}}`)}
 		it, _, err := r.Update(t.Context(), &registry.Request{Namespace: "ns", Name: "a"}, change)
 		want := append(append(both("UPDATE a"), both("UPDATE a")...), both("UPDATE a")...)
 		if refused {
@@ -196,7 +196,7 @@ func TestWritesBelowAdmission(t *testing.T) {
 	require.NoError(t, err)
 	_, err = r.List(t.Context(), registry.ListOptions{})
 	require.NoError(t, err)
-	_, err = r.Delete(ctx, at, kinds.DeleteOptions{})
+	_, err = r.Delete(ctx, new(at), &kinds.DeleteOptions{})
 	require.NoError(t, err)
 	_, err = r.DeleteCollection(ctx, registry.Request{}, registry.ListOptions{}, kinds.DeleteOptions{})
 	require.NoError(t, err)
@@ -239,7 +239,7 @@ func TestAdmissionOfNamespaces(t *testing.T) {
 	require.NoError(t, err)
 	_, _, err = r.Update(t.Context(), &at, registry.Replacement(func(current *registry.Item) (kinds.Object, error) { return current.Copy(), nil }))
 	require.NoError(t, err)
-	_, err = r.Delete(t.Context(), at, kinds.DeleteOptions{})
+	_, err = r.Delete(t.Context(), new(at), &kinds.DeleteOptions{})
 	require.NoError(t, err)
 	assert.Equal(t, map[string]bool{`CREATE a in "a"`: true, `UPDATE a in "a"`: true, `DELETE a in "a"`: true}, in)
 }

@@ -124,7 +124,7 @@ func TestAClaimEndsWithItsWrite(t *testing.T) {
 	c.refuse = nil
 
 	require.NoError(t, update(at, func(l *lease.Lease) { l.Finalizers = []string{"example.com/f"} }))
-	_, err = leases.Delete(t.Context(), at, kinds.DeleteOptions{})
+	_, err = leases.Delete(t.Context(), new(at), &kinds.DeleteOptions{})
 	require.NoError(t, err)
 	c.taken()
 	require.NoError(t, update(at, func(l *lease.Lease) { l.Finalizers = nil }))

@@ -35,11 +35,11 @@ func (d Deletion) Copy() kinds.Object {
 }
 
 // Delete removes an object, or marks it as terminating if it has finalizers.
-func (r *Resource) Delete(ctx context.Context, req Request, opts kinds.DeleteOptions) (Deletion, error) {
-	if err := kinds.ValidateDeleteOptions(opts, false); err != nil {
+func (r *Resource) Delete(ctx context.Context, req *Request, opts *kinds.DeleteOptions) (Deletion, error) {
+	if err := kinds.ValidateDeleteOptions(*opts, false); err != nil {
 		return Deletion{}, err
 	}
-	r.warnOfDeletion(&req, opts)
+	r.warnOfDeletion(req, *opts)
 	return r.delete(ctx, req, opts)
 }
 
@@ -50,21 +50,17 @@ func (r *Resource) warnOfDeletion(req *Request, opts kinds.DeleteOptions) {
 	}
 }
 
-func (r *Resource) delete(ctx context.Context, req Request, opts kinds.DeleteOptions) (Deletion, error) {
-	made := &struct { // one block of memory
-		req    Request
-		change deletion
-	}{req, deletion(opts)}
-	made.req.Persistent = true
-	r.asks(ctx, &made.req)
-	w, err := r.attempt(ctx, &made.req, &made.change)
+func (r *Resource) delete(ctx context.Context, req *Request, opts *kinds.DeleteOptions) (Deletion, error) {
+	req.Persistent = true
+	r.asks(ctx, req)
+	w, err := r.attempt(ctx, req, deletion{opts})
 	if err != nil {
 		return Deletion{}, err
 	}
 	if w.graceOver && !kinds.IsDryRun(opts.DryRun) {
 		// As upstream, watchers see the mark before the removal.
 		r.letMarkBeSeen(ctx, w.answer)
-		if w, err = r.attempt(context.WithoutCancel(ctx), &made.req, removal{w.answer, opts}); err != nil {
+		if w, err = r.attempt(context.WithoutCancel(ctx), req, removal{w.answer, *opts}); err != nil {
 			return Deletion{}, err
 		}
 	}
@@ -114,10 +110,10 @@ func (c removal) plan(ctx context.Context, r *Resource, current *Item, req *Requ
 }
 
 // deletion is the Change of a deletion.
-type deletion kinds.DeleteOptions
+type deletion struct{ *kinds.DeleteOptions }
 
-func (c *deletion) plan(ctx context.Context, r *Resource, current *Item, req *Request) (w write, err error) {
-	opts := kinds.DeleteOptions(*c)
+func (c deletion) plan(ctx context.Context, r *Resource, current *Item, req *Request) (w write, err error) {
+	opts := *c.DeleteOptions
 	if current == nil {
 		return w, meta.NewNotFound(r.Kind.GroupResource(), req.Name)
 	}
@@ -266,8 +262,9 @@ func (r *Resource) DeleteCollection(ctx context.Context, req Request, list ListO
 	}
 	req.asking.nameless = true
 	for _, it := range l.Items {
-		req.Namespace, req.Name = it.Namespace(), it.Name()
-		_, err := r.delete(ctx, req, opts)
+		one := req
+		one.Namespace, one.Name = it.Namespace(), it.Name()
+		_, err := r.delete(ctx, &one, &opts)
 		if err != nil && !errors.Is(err, meta.ReasonNotFound) {
 			return nil, err
 		}

@@ -55,10 +55,10 @@ func TestDeleteReportsWhetherTheObjectIsGone(t *testing.T) {
 	mustCreate(t, leasesIn(st), newLease("ns/a", finalizers("a/f")))
 	createAll(t, leasesIn(st), "ns/b")
 	r := leaseResource(st)
-	d, err := r.Delete(t.Context(), registry.Request{Namespace: "ns", Name: "a"}, kinds.DeleteOptions{})
+	d, err := r.Delete(t.Context(), new(registry.Request{Namespace: "ns", Name: "a"}), &kinds.DeleteOptions{})
 	require.NoError(t, err)
 	assert.False(t, d.Removed)
-	d, err = r.Delete(t.Context(), registry.Request{Namespace: "ns", Name: "b"}, kinds.DeleteOptions{})
+	d, err = r.Delete(t.Context(), new(registry.Request{Namespace: "ns", Name: "b"}), &kinds.DeleteOptions{})
 	require.NoError(t, err)
 	assert.True(t, d.Removed)
 }

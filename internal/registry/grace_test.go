@@ -57,7 +57,7 @@ func TestADeletionWithGraceMarksAndLaterOnesOnlyShortenIt(t *testing.T) {
 		asked *int64
 		left  int64
 	}{{nil, 5}, {new(int64(9)), 5}, {new(int64(2)), 2}, {nil, 2}} {
-		d, err := r.Delete(t.Context(), at, kinds.DeleteOptions{GracePeriodSeconds: row.asked})
+		d, err := r.Delete(t.Context(), new(at), &kinds.DeleteOptions{GracePeriodSeconds: row.asked})
 		require.NoError(t, err)
 		require.False(t, d.Removed)
 		m := d.Copy().GetObjectMeta()
@@ -68,14 +68,14 @@ func TestADeletionWithGraceMarksAndLaterOnesOnlyShortenIt(t *testing.T) {
 		assert.Equal(t, first+row.left, m.DeletionTimestamp.Unix(), "it counts from the first deletion")
 		assert.EqualValues(t, 2, m.Generation, "which counts a generation")
 	}
-	d, err := r.Delete(t.Context(), at, kinds.DeleteOptions{GracePeriodSeconds: new(int64(0))})
+	d, err := r.Delete(t.Context(), new(at), &kinds.DeleteOptions{GracePeriodSeconds: new(int64(0))})
 	require.NoError(t, err)
 	assert.True(t, d.Removed)
 }
 
 func TestADeletionWithoutGraceLeftIsSeenAsAMarkAndARemoval(t *testing.T) {
 	r := gracefulValves(t, nil)
-	d, err := r.Delete(t.Context(), valveSpec{}.in(t, r), kinds.DeleteOptions{})
+	d, err := r.Delete(t.Context(), new(valveSpec{}.in(t, r)), &kinds.DeleteOptions{})
 	require.NoError(t, err)
 	assert.True(t, d.Removed)
 	assert.NotNil(t, d.Item.Copy().GetObjectMeta().DeletionTimestamp)
@@ -95,7 +95,7 @@ func TestWatchesSeeTheMarkBeforeTheRemoval(t *testing.T) {
 				require.NoError(t, err)
 				defer w.Close()
 				go func() {
-					_, err := r.Delete(t.Context(), at, kinds.DeleteOptions{})
+					_, err := r.Delete(t.Context(), new(at), &kinds.DeleteOptions{})
 					assert.NoError(t, err)
 				}()
 				events, err := w.Next(t.Context())
@@ -122,7 +122,7 @@ func TestADeletionWaitsForNobodyWhereNobodyWatches(t *testing.T) {
 		require.NoError(t, err)
 		defer other.Close()
 		start := time.Now()
-		d, err := r.Delete(t.Context(), at, kinds.DeleteOptions{})
+		d, err := r.Delete(t.Context(), new(at), &kinds.DeleteOptions{})
 		require.NoError(t, err)
 		assert.True(t, d.Removed)
 		assert.Zero(t, time.Since(start))
@@ -140,7 +140,7 @@ func TestTheEndOfTheRequestDoesNotSeparateTheMarkFromTheRemoval(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		done := make(chan error)
 		go func() {
-			_, err := r.Delete(ctx, at, kinds.DeleteOptions{})
+			_, err := r.Delete(ctx, new(at), &kinds.DeleteOptions{})
 			done <- err
 		}()
 		_, err = w.Next(t.Context())
@@ -157,10 +157,10 @@ func TestTheEndOfTheRequestDoesNotSeparateTheMarkFromTheRemoval(t *testing.T) {
 func TestADryRunOfADeletionWithGraceRemovesNothing(t *testing.T) {
 	r := gracefulValves(t, nil)
 	at := valveSpec{}.in(t, r)
-	d, err := r.Delete(t.Context(), at, kinds.DeleteOptions{DryRun: []string{"All"}})
+	d, err := r.Delete(t.Context(), new(at), &kinds.DeleteOptions{DryRun: []string{"All"}})
 	require.NoError(t, err)
 	assert.NotNil(t, d.Item.Copy().GetObjectMeta().DeletionTimestamp)
-	_, err = r.Delete(t.Context(), at, kinds.DeleteOptions{})
+	_, err = r.Delete(t.Context(), new(at), &kinds.DeleteOptions{})
 	require.NoError(t, err, "it is still there")
 }
 
@@ -177,7 +177,7 @@ func TestAKindMayOrphanByDefault(t *testing.T) {
 			r := gracefulValves(t, func(d *kind.Descriptor[meta.Object]) {
 				d.Strategy.Delete.Grace, d.Strategy.Delete.OrphansDependents = nil, true
 			})
-			d, err := r.Delete(t.Context(), valveSpec{}.in(t, r), kinds.DeleteOptions{PropagationPolicy: row.policy})
+			d, err := r.Delete(t.Context(), new(valveSpec{}.in(t, r)), &kinds.DeleteOptions{PropagationPolicy: row.policy})
 			require.NoError(t, err)
 			assert.Equal(t, row.want, d.Item.Copy().GetObjectMeta().Finalizers)
 			assert.Equal(t, row.want == nil, d.Removed)

@@ -92,7 +92,11 @@ func (c *client[T]) List(ctx context.Context, opts registry.ListOptions) ([]*T, 
 }
 
 func (c *client[T]) Delete(_ context.Context, namespace, name string, opts kinds.DeleteOptions) (*T, error) {
-	d, err := c.r.Delete(context.Background(), registry.Request{Namespace: namespace, Name: name}, opts)
+	call := struct {
+		req  registry.Request
+		opts kinds.DeleteOptions
+	}{registry.Request{Namespace: namespace, Name: name}, opts}
+	d, err := c.r.Delete(context.Background(), &call.req, &call.opts)
 	if err != nil {
 		return nil, err
 	}

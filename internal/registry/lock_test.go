@@ -108,7 +108,7 @@ func TestNoCallbackUnderTheLock(t *testing.T) {
 	require.NoError(t, err)
 	for _, change := range []Change{
 		r.Replace(object("a", "2")),
-		Patch{Type: MergePatch, Data: []byte(`{"spec":"3"}`), Validation: patch.Strict, Scheme: kinds.NewScheme(r.Kind)},
+		&Patch{Type: MergePatch, Data: []byte(`{"spec":"3"}`), Validation: patch.Strict, Scheme: kinds.NewScheme(r.Kind)},
 		Apply{Config: map[string]any{"apiVersion": "example.com/v1", "kind": "Widget", "metadata": map[string]any{"name": "a"}, "spec": "4"}, Force: true},
 	} {
 		_, _, err = r.Update(ctx, &req, change)
@@ -138,7 +138,7 @@ func TestNoCallbackUnderTheLock(t *testing.T) {
 	idle.wait(ended) // the ended context wakes it, after it has set its timer
 	idle.Close()
 
-	_, err = r.Delete(ctx, req, kinds.DeleteOptions{})
+	_, err = r.Delete(ctx, &req, &kinds.DeleteOptions{})
 	require.NoError(t, err)
 	gone := r.Replace(&widget{ObjectMeta: meta.ObjectMeta{Namespace: "ns", Name: "a"}})
 	_, _, err = r.Update(ctx, &req, gone)

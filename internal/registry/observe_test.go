@@ -88,7 +88,7 @@ func TestObserversGetTheContextOfEachWrite(t *testing.T) {
 		return l, nil
 	}))
 	require.NoError(t, err)
-	_, err = r.Delete(by("delete"), req, kinds.DeleteOptions{})
+	_, err = r.Delete(by("delete"), new(req), &kinds.DeleteOptions{})
 	require.NoError(t, err)
 	_, _, err = r.Update(by("release"), &req, registry.Replacement(func(current *registry.Item) (kinds.Object, error) {
 		l := current.Wire().(*lease.Lease)

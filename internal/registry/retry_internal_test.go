@@ -67,7 +67,7 @@ func TestEachAttemptOfAPutIsFresh(t *testing.T) {
 			assert.ErrorIs(t, err, meta.ReasonConflict)
 
 			overtake = func() {
-				_, err := r.Delete(t.Context(), Request{Namespace: "ns", Name: "a"}, kinds.DeleteOptions{})
+				_, err := r.Delete(t.Context(), &Request{Namespace: "ns", Name: "a"}, &kinds.DeleteOptions{})
 				require.NoError(t, err)
 			}
 			again, created, err := put("sent", "")

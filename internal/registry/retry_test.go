@@ -104,7 +104,7 @@ func TestWritesOfClientsThatAreGoneChangeNothing(t *testing.T) {
 	_, _, err = r.Update(gone, &registry.Request{Namespace: "ns", Name: "a"}, change)
 	require.ErrorIs(t, err, context.Canceled)
 	assert.Zero(t, *calls)
-	_, err = r.Delete(gone, registry.Request{Namespace: "ns", Name: "a"}, kinds.DeleteOptions{})
+	_, err = r.Delete(gone, new(registry.Request{Namespace: "ns", Name: "a"}), &kinds.DeleteOptions{})
 	require.ErrorIs(t, err, context.Canceled)
 	assert.EqualValues(t, 1001, st.ResourceVersion())
 }

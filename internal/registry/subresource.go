@@ -190,7 +190,7 @@ func (r *Resource) removeThrough(ctx context.Context, req *Request, body kinds.O
 			opts.Preconditions = &kinds.Preconditions{UID: p.UID, ResourceVersion: new(w.answer.ResourceVersion())}
 		}
 	}
-	_, err := r.Delete(ctx, Request{Namespace: req.Namespace, Name: req.Name, asking: asking{silent: true}}, opts)
+	_, err := r.Delete(ctx, &Request{Namespace: req.Namespace, Name: req.Name, asking: asking{silent: true}}, &opts)
 	return err
 }
 

@@ -263,7 +263,7 @@ func (r *Resource) attempt(ctx context.Context, req *Request, c Change) (w write
 			return write{}, err
 		}
 		if current != nil {
-			_, deletes := c.(*deletion)
+			_, deletes := c.(deletion)
 			if err := r.convertBefore(ctx, current, req.Version, deletes || req.DryRun); err != nil {
 				return write{}, err
 			}

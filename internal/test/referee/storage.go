@@ -166,7 +166,7 @@ func (s *Storage) Delete(ctx context.Context, key string, out runtime.Object, pr
 		return err
 	}
 	if opts.ExpectTransformOrDecodeError {
-		_, err := s.pods.Delete(ctx, at.request(), kinds.DeleteOptions{IgnoreStoreReadErrorWithClusterBreakingPotential: new(true)})
+		_, err := s.pods.Delete(ctx, new(at.request()), &kinds.DeleteOptions{IgnoreStoreReadErrorWithClusterBreakingPotential: new(true)})
 		return translate(key, err)
 	}
 	for {
@@ -185,7 +185,7 @@ func (s *Storage) Delete(ctx context.Context, key string, out runtime.Object, pr
 			return err
 		}
 		seen := it.ResourceVersion()
-		deletion, err := s.pods.Delete(ctx, at.request(), kinds.DeleteOptions{Preconditions: &kinds.Preconditions{ResourceVersion: &seen}})
+		deletion, err := s.pods.Delete(ctx, new(at.request()), &kinds.DeleteOptions{Preconditions: &kinds.Preconditions{ResourceVersion: &seen}})
 		if errors.Is(err, store.ErrConflict) {
 			continue
 		}
@@ -204,7 +204,7 @@ func (s *Storage) checkDelete(ctx context.Context, key string, at place, precond
 	if translated == nil || err != nil {
 		return err
 	}
-	_, err = s.pods.Delete(ctx, at.request(), kinds.DeleteOptions{Preconditions: translated, DryRun: []string{kinds.DryRunAll}})
+	_, err = s.pods.Delete(ctx, new(at.request()), &kinds.DeleteOptions{Preconditions: translated, DryRun: []string{kinds.DryRunAll}})
 	return translate(key, err)
 }
 
