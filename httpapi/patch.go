@@ -81,13 +81,13 @@ func (c *call) patch() error {
 func (c *call) patchChange(t string, data []byte, level patch.Validation, force bool) (registry.Change, error) {
 	if t == registry.ApplyPatch {
 		config, duplicates, err := decodeApply(data)
-		return registry.Apply{Config: config, Duplicates: duplicates, Validation: level, Force: force}, err
+		return &registry.Apply{Config: config, Duplicates: duplicates, Validation: level, Force: force}, err
 	}
 	// Invalid JSON is refused before the object is looked up.
 	if !json.Valid(data) {
 		return nil, meta.NewBadRequest("invalid JSON patch")
 	}
-	return registry.Patch{Type: t, Data: data, Validation: level, Scheme: c.served.scheme}, nil
+	return &registry.Patch{Type: t, Data: data, Validation: level, Scheme: c.served.scheme}, nil
 }
 
 // decodeApply reads an applied configuration, which is nearly always plain JSON.

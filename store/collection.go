@@ -174,7 +174,7 @@ func (c *Collection[T]) Patch(ctx context.Context, namespace, name string, t Pat
 	}
 	req := c.request(opts.DryRun, opts.FieldManager)
 	req.Namespace, req.Name = namespace, name
-	return c.update(ctx, req, "PatchOptions", registry.Patch{
+	return c.update(ctx, req, "PatchOptions", &registry.Patch{
 		Type: string(t), Data: data, Validation: patch.Strict, Scheme: kinds.NewScheme(c.r.Kind),
 	})
 }
@@ -204,5 +204,5 @@ func (c *Collection[T]) Apply(ctx context.Context, config *T, opts ApplyOptions)
 	if opts.FieldManager == "" {
 		return nil, cmp.Or(c.check(req, "PatchOptions"), kinds.ValidatePatchOptions(kinds.WriteOptions{}, true, nil))
 	}
-	return c.update(ctx, req, "PatchOptions", registry.Apply{Config: c.r.Configuration(o), Force: opts.Force})
+	return c.update(ctx, req, "PatchOptions", &registry.Apply{Config: c.r.Configuration(o), Force: opts.Force})
 }

@@ -148,7 +148,7 @@ func TestAdmissionIsAskedByEachAttempt(t *testing.T) {
 			}
 			return nil
 		}
-		change := registry.Patch{Scheme: kinds.NewScheme(r.Kind), Type: registry.MergePatch, Data: []byte(`{"spec":{"leaseTransitions":7}}`)}
+		change := &registry.Patch{Scheme: kinds.NewScheme(r.Kind), Type: registry.MergePatch, Data: []byte(`{"spec":{"leaseTransitions":7}}`)}
 		it, _, err := r.Update(t.Context(), &registry.Request{Namespace: "ns", Name: "a"}, change)
 		want := append(append(both("UPDATE a"), both("UPDATE a")...), both("UPDATE a")...)
 		if refused {

@@ -144,8 +144,8 @@ func TestWriteOfAnotherTypeIsRefused(t *testing.T) {
 	typed := func(kind, apiVersion string) *valve {
 		return &valve{TypeMeta: meta.TypeMeta{Kind: kind, APIVersion: apiVersion}, ObjectMeta: objectMeta("ns/a")}
 	}
-	patch := func(text string) registry.Patch {
-		return registry.Patch{Type: registry.MergePatch, Data: []byte(text), Scheme: kinds.NewScheme(kinds.Of(kind))}
+	patch := func(text string) registry.Change {
+		return &registry.Patch{Type: registry.MergePatch, Data: []byte(text), Scheme: kinds.NewScheme(kinds.Of(kind))}
 	}
 	const otherKind = `Pump.example.com "a" is invalid: kind: Invalid value: "Pump": must be Valve`
 	const otherVersion = `Valve.example.com "a" is invalid: apiVersion: Invalid value: "example.com/v2": must be example.com/v1`
@@ -193,7 +193,7 @@ func TestConversionsMayChangeTheirArgument(t *testing.T) {
 		require.NoError(t, err)
 		assert.False(t, o.(*valve).Spec.Open)
 	}
-	updated, _, err := all.r.Update(t.Context(), &registry.Request{Namespace: "ns", Name: "a", Version: v2}, registry.Patch{
+	updated, _, err := all.r.Update(t.Context(), &registry.Request{Namespace: "ns", Name: "a", Version: v2}, &registry.Patch{
 		Type: registry.MergePatch, Data: []byte(`{"metadata":{"labels":{"k":"v"}}}`), Scheme: kinds.NewScheme(kinds.Of(kind)),
 	})
 	require.NoError(t, err)

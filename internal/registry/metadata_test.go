@@ -120,7 +120,7 @@ func TestOwnerReferencesThatStandThereTwiceAreDropped(t *testing.T) {
 	warnings = nil
 	data, err := json.Marshal(map[string]any{"metadata": map[string]any{"ownerReferences": refs}})
 	require.NoError(t, err)
-	it, _, err = r.Update(t.Context(), &req, registry.Patch{
+	it, _, err = r.Update(t.Context(), &req, &registry.Patch{
 		Type: registry.MergePatch, Data: data, Scheme: kinds.NewScheme(r.Kind),
 	})
 	require.NoError(t, err)

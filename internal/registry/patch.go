@@ -27,18 +27,11 @@ type Patch struct {
 	Scheme *kinds.Scheme
 }
 
-func (c Patch) plan(ctx context.Context, r *Resource, current *Item, req *Request) (w write, err error) {
-	if current == nil {
-		return w, r.NotFound(req.Name)
-	}
-	o, err := c.next(ctx, r, current, req)
-	if err != nil {
-		return w, err
-	}
-	return r.replace(ctx, current, o, req, false)
+func (c *Patch) plan(ctx context.Context, r *Resource, current *Item, req *Request) (write, error) {
+	return r.planBody(ctx, c, current, req, false)
 }
 
-func (c Patch) next(ctx context.Context, r *Resource, current *Item, req *Request) (o kinds.Object, err error) {
+func (c *Patch) next(ctx context.Context, r *Resource, current *Item, req *Request) (o kinds.Object, err error) {
 	t := kinds.Target{Kind: r.Kind, Version: req.Version}
 	o, ok := c.mergeOrdinary(t, current)
 	if !ok {
@@ -55,14 +48,7 @@ func (c Patch) next(ctx context.Context, r *Resource, current *Item, req *Reques
 	if o, err = t.FromWire(ctx, o); err != nil {
 		return nil, err
 	}
-	if err := r.updateManagers(ctx, o, current, req, r.st.now()); err != nil {
-		return nil, err
-	}
-	if o, err = r.admit(ctx, o, current, req); err != nil {
-		return nil, err
-	}
-	r.dedupOwners(o.GetObjectMeta(), req, afterAdmission)
-	return o, nil
+	return o, r.updateManagers(ctx, o, current, req, r.st.now())
 }
 
 type patchReader struct {
@@ -80,7 +66,7 @@ func (r patchReader) Read(doc map[string]any, strict bool) (any, []error, error)
 
 // mergeOrdinary applies a merge patch to the fields of the object, with the result of [patch.Merge]. It returns false
 // for a patch that needs the document: to report a problem, or because it has something unusual.
-func (c Patch) mergeOrdinary(t kinds.Target, current *Item) (kinds.Object, bool) {
+func (c *Patch) mergeOrdinary(t kinds.Target, current *Item) (kinds.Object, bool) {
 	// For a custom resource, Ignore changes more than the answer to a problem: see decodeCustom.
 	if c.Type != MergePatch || t.Kind.Info().Trees || c.Validation == patch.Ignore && !t.Kind.Info().Native {
 		return nil, false
@@ -100,7 +86,7 @@ func (c Patch) mergeOrdinary(t kinds.Target, current *Item) (kinds.Object, bool)
 }
 
 // document applies a patch to the JSON of the object.
-func (c Patch) document(ctx context.Context, t kinds.Target, current *Item, req *Request) (kinds.Object, error) {
+func (c *Patch) document(ctx context.Context, t kinds.Target, current *Item, req *Request) (kinds.Object, error) {
 	apply := patch.JSON
 	switch c.Type {
 	case MergePatch:

@@ -13,13 +13,6 @@ import (
 // This file has the subresources whose bodies have a kind of their own, such as Scale and Eviction. A subresource
 // with bodies of the parent's kind, such as the status, is a restricted write of the parent: see prepareUpdate.
 
-// bodyChange is a Change that can also be made to the body of a subresource.
-type bodyChange interface {
-	Change
-	// next returns the state after current, with its field managers.
-	next(ctx context.Context, r *Resource, current *Item, req *Request) (kinds.Object, error)
-}
-
 // through makes a change of a body a change of the parent (upstream: ScaleREST and scaleUpdatedObjectInfo).
 type through struct{ change bodyChange }
 
@@ -35,9 +28,8 @@ func (c through) plan(ctx context.Context, r *Resource, current *Item, req *Requ
 	if err != nil {
 		return w, err
 	}
-	bodies := r.bodies(sub)
 	inBody.Version, inBody.UID = 0, ""
-	body, err := c.change.next(ctx, bodies, newItem(sub.Body, live, current.version), &inBody)
+	body, err := r.bodies(sub).after(ctx, c.change, newItem(sub.Body, live, current.version), &inBody)
 	if err != nil {
 		return w, err
 	}
