@@ -204,5 +204,5 @@ func (c *Collection[T]) Apply(ctx context.Context, config *T, opts ApplyOptions)
 	if opts.FieldManager == "" {
 		return nil, cmp.Or(c.check(req, "PatchOptions"), kinds.ValidatePatchOptions(kinds.WriteOptions{}, true, nil))
 	}
-	return c.update(ctx, req, "PatchOptions", &registry.Apply{Config: c.r.Configuration(o), Force: opts.Force})
+	return c.update(ctx, req, "PatchOptions", &registry.Apply{Config: c.r.Tree(o, c.r.OwnVersion()), Force: opts.Force})
 }

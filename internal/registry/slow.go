@@ -27,7 +27,7 @@ func (r *Resource) validate(ctx context.Context, req *Request, o, old kinds.Obje
 // goroutines, and keeps their places.
 func (r *Resource) check(ctx context.Context, version int, sub *kinds.Subresource, o, old kinds.Object) (field.Errors, error) {
 	k := r.Kind
-	if !k.ValidatesSlowly() {
+	if !k.Strategy().SlowValidation {
 		return problems(k, version, sub, o, old), nil
 	}
 	st := r.st

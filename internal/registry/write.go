@@ -126,12 +126,14 @@ func (r *Resource) answer(ctx context.Context, o kinds.Object, req *Request) (*I
 	if err := r.mayWrite(ctx, o, nil, req); err != nil {
 		return nil, err
 	}
-	if to := r.Kind.Through(); to != nil {
+	if to := r.Kind.Strategy().Through; to != nil {
 		return newItem(r.Kind, o, 0), r.createThrough(ctx, to, o, req)
 	}
 	r.Kind.PrepareNew(ctx, o)
-	if err := r.Kind.Answer(ctx, o); err != nil {
-		return nil, err
+	if complete := r.Kind.Strategy().Answer; complete != nil {
+		if err := complete(ctx, o); err != nil {
+			return nil, err
+		}
 	}
 	return newItem(r.Kind, o, 0), nil
 }
@@ -202,7 +204,7 @@ func (r *Resource) prepareCreate(ctx context.Context, o kinds.Object, req *Reque
 	m := o.GetObjectMeta()
 	m.UID = r.newUID()
 	m.CreationTimestamp = meta.NewTime(r.st.now())
-	if !r.Kind.KeepsVersion() {
+	if !r.Kind.Strategy().KeepsVersion {
 		r.Kind.Conform(o)
 	}
 	if err := r.claim(ctx, o, nil, req); err != nil {
@@ -423,7 +425,7 @@ func (r *Resource) createMissing(ctx context.Context, o kinds.Object, req *Reque
 
 // prepareUpdate does steps 2 and 3 of an update.
 func (r *Resource) prepareUpdate(ctx context.Context, current *Item, o kinds.Object, req *Request) (kinds.Object, error) {
-	if !r.Kind.KeepsVersion() {
+	if !r.Kind.Strategy().KeepsVersion {
 		r.Kind.Conform(o)
 	}
 	m := o.GetObjectMeta()
