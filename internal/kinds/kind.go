@@ -95,12 +95,7 @@ func newKind(d *Descriptor) *Kind {
 		r.FieldRefusal = ""
 	}
 	k := &Kind{
-		info: kind.Info{
-			Resource:       r,
-			CreateOnUpdate: d.Strategy.Update.CreateMissing, UnconditionalUpdate: d.Strategy.Update.Unconditional,
-			ReturnsDeleted: d.Strategy.Delete.ReturnsObject, OrphansDependents: d.Strategy.Delete.OrphansDependents,
-			SelectableFields: []string{FieldName, FieldNamespace},
-		},
+		info: kind.Info{Resource: r, SelectableFields: []string{FieldName, FieldNamespace}},
 		of:   *d,
 		pure: d.Strategy.Default == nil && d.Strategy.Update.Prepare == nil,
 	}

@@ -58,7 +58,7 @@ func (r *Resource) after(ctx context.Context, c bodyChange, current *Item, req *
 type Replacement func(current *Item) (kinds.Object, error)
 
 func (c Replacement) plan(ctx context.Context, r *Resource, current *Item, req *Request) (write, error) {
-	return r.planBody(ctx, c, current, req, r.Info().CreateOnUpdate)
+	return r.planBody(ctx, c, current, req, r.Kind.Strategy().Update.CreateMissing)
 }
 
 func (c Replacement) next(ctx context.Context, r *Resource, current *Item, req *Request) (kinds.Object, error) {
@@ -90,7 +90,7 @@ type Sent struct {
 func SentBy(k *kinds.Kind, o kinds.Object) Sent { return Sent{k, o, *o.GetObjectMeta()} }
 
 func (s *Sent) plan(ctx context.Context, r *Resource, current *Item, req *Request) (write, error) {
-	return r.planBody(ctx, s, current, req, r.Info().CreateOnUpdate)
+	return r.planBody(ctx, s, current, req, r.Kind.Strategy().Update.CreateMissing)
 }
 
 func (s *Sent) next(ctx context.Context, r *Resource, current *Item, req *Request) (kinds.Object, error) {

@@ -475,7 +475,7 @@ func (r *Resource) checkVersion(current *Item, m *meta.ObjectMeta, req *Request)
 	switch {
 	case err != nil:
 		return err
-	case version == 0 && r.Info().UnconditionalUpdate:
+	case version == 0 && r.Kind.Strategy().Update.Unconditional:
 		return nil
 	case version == 0:
 		return field.Errors{field.Invalid("metadata.resourceVersion", int64(0), "must be specified for an update")}.

@@ -60,10 +60,6 @@ type Info struct {
 	Versions []VersionInfo
 	// SelectableFields are all fields that a fieldSelector may name.
 	SelectableFields []string
-	// CreateOnUpdate and UnconditionalUpdate are the members CreateMissing and Unconditional of the UpdateStrategy.
-	CreateOnUpdate, UnconditionalUpdate bool
-	// ReturnsDeleted and OrphansDependents are the members ReturnsObject and OrphansDependents of the DeleteStrategy.
-	ReturnsDeleted, OrphansDependents bool
 	// Trees reports that objects have members that no Go type declares, as Unstructured ones have. Their JSON has the members in the
 	// order of their names, and they accept no strategic merge patch.
 	Trees bool
