@@ -67,10 +67,7 @@ func Open(o Options, b backend.Backend, all ...*kinds.Kind) (*Store, error) {
 			return nil, fmt.Errorf("store: %s: must not be set for a store on a backend: %s", refused.name, refused.why)
 		}
 	}
-	if o.History <= 0 {
-		o.History = DefaultHistory
-	}
-	st := newStore(o)
+	st := newStore(&o)
 	st.aging.Store(true) // a Coordinator that begins to decide asks when Leases changed
 	e := &engine{
 		memory: memory{st}, b: b, prefixes: map[string]*Resource{},
