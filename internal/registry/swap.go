@@ -11,6 +11,7 @@ import (
 	"github.com/google/btree"
 
 	"github.com/kubecoord/kubecoord/internal/kinds"
+	"github.com/kubecoord/kubecoord/store/backend"
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
@@ -286,14 +287,13 @@ func (e *engine) add(ctx context.Context, k *kinds.Kind) error {
 	if other := e.prefixes[prefix]; other != nil {
 		return prefixTaken(k, other.Kind)
 	}
-	ctx, cancel, err := e.bounded(ctx)
-	defer cancel()
+	var version uint64
+	all, err := call(ctx, e, func(ctx context.Context) (all []backend.Stored, err error) {
+		all, version, err = e.b.List(ctx, prefix+"/")
+		return all, err
+	})
 	if err != nil {
 		return err
-	}
-	all, version, err := e.b.List(ctx, prefix+"/")
-	if err != nil {
-		return e.failed(ctx, err)
 	}
 	r := st.newResource(k)
 	r.since, e.prefixes[prefix] = version, r

@@ -218,11 +218,7 @@ func (r *Resource) prepareCreate(ctx context.Context, o kinds.Object, req *Reque
 	if err := (kinds.Target{Kind: r.Kind, Version: req.Version}).CheckType(o); err != nil {
 		return err
 	}
-	errs, err := r.validate(ctx, req, o, nil)
-	if err == nil && len(errs) > 0 {
-		err = errs.Status(r.Kind.GroupKind(), m.Name)
-	}
-	if err != nil {
+	if err := r.validate(ctx, req, o, nil); err != nil {
 		return err
 	}
 	r.Kind.Warnings(o, nil, req.warn)
@@ -454,11 +450,7 @@ func (r *Resource) prepareUpdate(ctx context.Context, current *Item, o kinds.Obj
 		return nil, err
 	}
 	restoreSystemFields(m, current.meta())
-	errs, err := r.validate(ctx, req, o, current.obj)
-	if err == nil && len(errs) > 0 {
-		err = errs.Status(r.Kind.GroupKind(), m.Name)
-	}
-	if err != nil {
+	if err := r.validate(ctx, req, o, current.obj); err != nil {
 		return nil, err
 	}
 	if partial {
