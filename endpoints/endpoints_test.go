@@ -65,7 +65,6 @@ func TestKindIsThatOfARealServer(t *testing.T) {
 		[]string{info.Group, info.Kind, info.Plural, info.Singular, info.StoragePrefix})
 	assert.Equal(t, []string{"ep"}, info.ShortNames)
 	assert.True(t, info.Native)
-	assert.True(t, info.CreateOnUpdate)
 	var versions, columns []string
 	for _, v := range info.Versions {
 		versions = append(versions, v.Name, v.Deprecated)

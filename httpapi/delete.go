@@ -37,7 +37,7 @@ func (c *call) delete() error {
 		}
 		return c.writeItem(code, it)
 	}
-	if it.Name() == "" || c.resource().Info().ReturnsDeleted { // the empty object of a dry run
+	if it.Name() == "" || c.resource().Strategy().Delete.ReturnsObject { // the empty object of a dry run
 		return c.writeItem(http.StatusOK, it)
 	}
 	gr := c.groupResource()

@@ -81,7 +81,7 @@ func (c *call) patch() error {
 func (c *call) patchChange(t string, data []byte, level patch.Validation, force bool) (registry.Change, error) {
 	if t == registry.ApplyPatch {
 		config, duplicates, err := decodeApply(data)
-		return registry.Apply{Config: config, Duplicates: duplicates, Validation: level, Force: force}, err
+		return &registry.Apply{Config: config, Duplicates: duplicates, Validation: level, Force: force}, err
 	}
 	// Invalid JSON is refused before the object is looked up.
 	if !json.Valid(data) {

@@ -25,7 +25,7 @@ func (c *call) create() error {
 	if err != nil {
 		return err
 	}
-	if c.endpoint.Kind.Through() != nil {
+	if c.endpoint.Kind.Strategy().Through != nil {
 		c.writeCreated()
 		return nil
 	}

@@ -41,7 +41,6 @@ func TestKindIsThatOfARealServer(t *testing.T) {
 	assert.Equal(t, []string{"coordination.k8s.io", "Lease", "leases", "lease", "leases"},
 		[]string{info.Group, info.Kind, info.Plural, info.Singular, info.StoragePrefix})
 	assert.True(t, info.Native)
-	assert.True(t, info.CreateOnUpdate)
 	var versions, columns []string
 	for _, v := range info.Versions {
 		versions = append(versions, v.Name, v.Deprecated)

@@ -54,8 +54,8 @@ func (c *Collection[T]) Get(ctx context.Context, namespace, name string) (*T, er
 	return c.typed(it), err
 }
 
-// Update replaces the object with the same namespace and name. obj must have the current resourceVersion; kinds with
-// UnconditionalUpdate also accept "". Kinds with CreateOnUpdate create a missing object. An update that changes
+// Update replaces the object with the same namespace and name. obj must have the current resourceVersion; a kind
+// whose UpdateStrategy is Unconditional also accepts "". With CreateMissing it creates a missing object. An update that changes
 // nothing takes no resourceVersion and sends no event. Errors are ErrConflict, ErrInvalid, ErrNotFound and
 // ErrBadRequest.
 func (c *Collection[T]) Update(ctx context.Context, obj *T, opts UpdateOptions) (*T, error) {
@@ -208,5 +208,5 @@ func (c *Collection[T]) Apply(ctx context.Context, config *T, opts ApplyOptions)
 	if opts.FieldManager == "" {
 		return nil, cmp.Or(c.check(req, "PatchOptions"), kinds.ValidatePatchOptions(kinds.WriteOptions{}, true, nil))
 	}
-	return c.update(ctx, req, "PatchOptions", registry.Apply{Config: c.r.Configuration(o), Force: opts.Force})
+	return c.update(ctx, req, "PatchOptions", &registry.Apply{Config: c.r.Tree(o, c.r.OwnVersion()), Force: opts.Force})
 }

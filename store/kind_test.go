@@ -106,7 +106,6 @@ func TestKindHasTheNamesOfItsDescriptor(t *testing.T) {
 	require.Len(t, columns, 2)
 	assert.Equal(t, "Name", columns[0].Name)
 	assert.Equal(t, "Age", columns[1].Name)
-	assert.False(t, info.CreateOnUpdate)
 }
 
 func TestKindHasEveryMemberOfItsDescriptor(t *testing.T) {
@@ -132,7 +131,6 @@ func TestKindHasEveryMemberOfItsDescriptor(t *testing.T) {
 	assert.Equal(t, "gadget", info.Singular)
 	assert.Equal(t, "things", info.StoragePrefix)
 	assert.True(t, info.Native)
-	assert.True(t, info.CreateOnUpdate)
 	var columns []kind.Column[meta.Object]
 	for _, c := range resourceOf(st, k).Columns(0) {
 		c.Cell = nil

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"iter"
 
@@ -103,14 +104,25 @@ type ObjectChange struct {
 // context, or ErrClosed.
 func (st *Store) Changes(ctx context.Context) iter.Seq2[[]ObjectChange, error] {
 	return func(yield func([]ObjectChange, error) bool) {
-		for changes, err := range st.r.FollowAll(ctx) {
+		f := st.r.Feed(nil)
+		defer f.Close()
+		for {
+			changes, relist, err := f.Poll()
+			if err = cmp.Or(err, ctx.Err()); err != nil {
+				yield(nil, err)
+				return
+			}
 			var out []ObjectChange
 			for i := range changes {
 				c := &changes[i]
 				out = append(out, ObjectChange{c.Kind(), c.Old.Stored(), c.New.Stored()})
 			}
-			if !yield(out, err) {
+			if (relist || len(out) > 0) && !yield(out, nil) {
 				return
+			}
+			select {
+			case <-f.WakeUp():
+			case <-ctx.Done():
 			}
 		}
 	}

@@ -1,6 +1,8 @@
 package store_test
 
 import (
+	"context"
+	"strconv"
 	"testing"
 	"testing/synctest"
 
@@ -96,4 +98,65 @@ func TestPutStoresTheChangesOfItsTemplate(t *testing.T) {
 			put(t, st)
 		})
 	})
+}
+
+func TestChangesOfAllKinds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		st := newStore(t)
+		leases := lease.In(st)
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		var seen [2][][]store.ObjectChange
+		var last [2]error
+		for i, ctx := range []context.Context{ctx, t.Context()} {
+			go func() {
+				for changes, err := range st.Changes(ctx) {
+					seen[i], last[i] = append(seen[i], changes), err
+				}
+			}()
+		}
+		synctest.Wait()
+		require.Len(t, seen[0], 1)
+		assert.Empty(t, seen[0][0], "the whole state is to be read")
+		_, err := leases.Create(t.Context(), newLease("ns/a"), store.CreateOptions{})
+		require.NoError(t, err)
+		synctest.Wait()
+		require.Len(t, seen[0], 2)
+		want := []store.ObjectChange{{Kind: lease.Kind().Untyped(), New: objectsOf(t, st, lease.Kind()).Get("ns", "a")}}
+		assert.Equal(t, want, seen[0][1])
+		cancel()
+		synctest.Wait()
+		assert.ErrorIs(t, last[0], context.Canceled)
+		assert.NoError(t, last[1])
+		st.Close()
+		synctest.Wait()
+		assert.ErrorIs(t, last[1], store.ErrClosed)
+		for changes, err := range st.Changes(t.Context()) {
+			assert.Empty(t, changes)
+			assert.ErrorIs(t, err, store.ErrClosed)
+		}
+	})
+}
+
+func TestChangesEndWithTheirLoop(t *testing.T) {
+	for range newStore(t).Changes(t.Context()) {
+		break
+	}
+}
+
+func TestADeletionInTheHistoryHasItsVersion(t *testing.T) {
+	st := newStore(t)
+	leases := lease.In(st)
+	_, err := leases.Create(t.Context(), newLease("ns/a"), store.CreateOptions{})
+	require.NoError(t, err)
+	_, err = leases.Delete(t.Context(), "ns", "a", store.DeleteOptions{})
+	require.NoError(t, err)
+	changes, complete := st.History(lease.Kind())
+	assert.True(t, complete)
+	require.Len(t, changes, 2)
+	for i, want := range []string{"1001", "1002"} {
+		l := changes[i].Object.(*lease.Lease)
+		assert.Equal(t, meta.TypeMeta{Kind: "Lease", APIVersion: "coordination.k8s.io/v1"}, l.TypeMeta)
+		assert.Equal(t, []string{"ns", "a", want, want}, []string{changes[i].Namespace, changes[i].Name, l.ResourceVersion, strconv.FormatUint(changes[i].ResourceVersion, 10)})
+	}
 }

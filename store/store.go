@@ -126,8 +126,12 @@ func (st *Store) History(kind kind.Kind) (changes []Change, complete bool) {
 		return nil, false
 	}
 	past, complete := r.History()
-	for _, p := range past {
-		changes = append(changes, Change{p.Type, p.At, p.New.Namespace(), p.New.Name(), p.Version, p.New.Wire()})
+	for i := range past {
+		p := &past[i]
+		o := p.Newest().Wire()
+		m := o.GetObjectMeta()
+		m.ResourceVersion = strconv.FormatUint(p.Version, 10)
+		changes = append(changes, Change{p.Type(), p.At, m.Namespace, m.Name, p.Version, o})
 	}
 	return changes, complete
 }

@@ -274,7 +274,7 @@ func (c *Collection[T]) Follow(ctx context.Context, opts store.WatchOptions) ite
 		opts.AllowWatchBookmarks = false
 		// The consumer may change its objects, so it gets copies.
 		d := differ.New(c.identity, func(t watch.EventType, obj *T) error {
-			if !yield(watch.Event[T]{Type: t, Object: kind.ValueOf[T](c.kind.CopyGiven(c.kind.Given(obj)))}, nil) {
+			if !yield(watch.Event[T]{Type: t, Object: kind.ValueOf[T](c.kind.Object(obj, c.kind.OwnVersion()))}, nil) {
 				return errLeft
 			}
 			return nil

@@ -16,11 +16,11 @@ func (k *Kind) alias(of *kind.Alias[Object], version int) *Kind {
 		of: k.of, info: k.info, versions: k.versions, forms: k.forms, managers: k.managers, subresources: k.subresources,
 		origin: k, own: version,
 	}
-	// The errors of upstream name the first group of the object.
-	a.of.Resource.Group, a.of.Resource.ErrorKind, a.of.SelectableFields = of.Group, k.GroupKind(), of.SelectableFields
+	a.of.SelectableFields = of.SelectableFields
 	if a.of.Strategy.ValidateName = of.ValidateName; of.ValidateName == nil {
 		a.of.Strategy.ValidateName = validate.NameIsDNSSubdomain
 	}
+	// The ErrorKind stays: the errors of upstream name the first group of the object.
 	a.info.Group, a.info.Versions = of.Group, slices.Clone(k.info.Versions)
 	for i := range a.info.Versions {
 		a.info.Versions[i].Unserved = i != version
@@ -49,15 +49,14 @@ func (k *Kind) OwnVersion() int { return k.own }
 
 // Given returns an object of a caller, a pointer to a struct, as the packages of this module take it. It panics unless the object has
 // the Go type of the version that OwnVersion returns.
-func (k *Kind) Given(obj any) Object {
+func (k *Kind) Given(obj any) Object { return k.given(obj, k.own) }
+
+func (k *Kind) given(obj any, version int) Object {
 	if o, ok := obj.(Object); ok {
 		return o
 	}
-	return k.form(k.own).typ.Box(obj)
+	return k.form(version).typ.Box(obj)
 }
-
-// CopyGiven returns a deep copy of an object of a caller.
-func (k *Kind) CopyGiven(o Object) Object { return k.form(k.own).typ.Copy(o).(Object) }
 
 // Shown returns an object in the stored form, which the caller owns, as the Go API shows it.
 func (k *Kind) Shown(o Object) Object {

@@ -69,7 +69,7 @@ func eraseStrategy[P any](s *kind.Strategy[P]) kind.Strategy[Object] {
 			Unconditional: s.Update.Unconditional, ValidateMetadata: s.Update.ValidateMetadata,
 		},
 		Delete: kind.DeleteStrategy[Object]{
-			Holds: erase1(s.Delete.Holds), ReturnsObject: s.Delete.ReturnsObject, OrphansDependents: s.Delete.OrphansDependents,
+			Holds: erase1(s.Delete.Holds), Grace: eraseWith(s.Delete.Grace), ReturnsObject: s.Delete.ReturnsObject, OrphansDependents: s.Delete.OrphansDependents,
 			OrphanWarning: s.Delete.OrphanWarning,
 		},
 	}
@@ -84,9 +84,6 @@ func eraseStrategy[P any](s *kind.Strategy[P]) kind.Strategy[Object] {
 	}
 	if f := s.Delete.Prepare; f != nil {
 		e.Delete.Prepare = func(o Object, now time.Time) { f(as[P](o), now) }
-	}
-	if f := s.Delete.Grace; f != nil {
-		e.Delete.Grace = func(o Object, requested *int64) int64 { return f(as[P](o), requested) }
 	}
 	if f := s.Answer; f != nil {
 		e.Answer = func(ctx context.Context, o Object) error { return f(ctx, as[P](o)) }
@@ -103,16 +100,11 @@ func eraseStrategy[P any](s *kind.Strategy[P]) kind.Strategy[Object] {
 }
 
 func eraseTable[P any](t *kind.Table[P]) kind.Table[Object] {
-	e := kind.Table[Object]{Conditions: erase1(t.Conditions)}
-	if f := t.Cells; f != nil {
-		e.Cells = func(o Object, now time.Time) []any { return f(as[P](o), now) }
-	}
+	e := kind.Table[Object]{Cells: eraseWith(t.Cells), Conditions: erase1(t.Conditions)}
 	for _, c := range t.Columns {
-		column := kind.Column[Object]{Name: c.Name, Type: c.Type, Format: c.Format, Description: c.Description, Priority: c.Priority}
-		if f := c.Cell; f != nil {
-			column.Cell = func(o Object, now time.Time) any { return f(as[P](o), now) }
-		}
-		e.Columns = append(e.Columns, column)
+		e.Columns = append(e.Columns, kind.Column[Object]{
+			Name: c.Name, Type: c.Type, Format: c.Format, Description: c.Description, Priority: c.Priority, Cell: eraseWith(c.Cell),
+		})
 	}
 	return e
 }
@@ -126,11 +118,9 @@ func eraseFields[P any](fields []kind.SelectableField[P]) (out []kind.Selectable
 
 func eraseSubresource[P any](s *kind.Subresource[P]) kind.Subresource[Object] {
 	e := kind.Subresource[Object]{
-		Name: s.Name, Body: s.Body, Verbs: s.Verbs, Read: erase1e(s.Read), Shows: erase1(s.Shows), Start: erase1e(s.Start), Resets: s.Resets,
+		Name: s.Name, Body: s.Body, Verbs: s.Verbs, Read: erase1e(s.Read), Shows: erase1(s.Shows), Start: erase1e(s.Start),
+		Write: eraseWith(s.Write), Resets: s.Resets,
 		Validate: erase2(s.Validate), Removes: s.Removes, Member: s.Member, ConnectKind: s.ConnectKind, ConnectPaths: s.ConnectPaths,
-	}
-	if f := s.Write; f != nil {
-		e.Write = func(parent, body Object) error { return f(as[P](parent), body) }
 	}
 	if f := s.MayRemove; f != nil {
 		e.MayRemove = func(ctx context.Context, parent Object, dryRun bool) (bool, error) {
@@ -151,7 +141,7 @@ func eraseSubresource[P any](s *kind.Subresource[P]) kind.Subresource[Object] {
 	return e
 }
 
-// erase1, erase1e and erase2 return a function of any object, or nil for nil.
+// erase1, erase1e, eraseWith and erase2 return a function of any object, or nil for nil.
 func erase1[P, R any](f func(P) R) func(Object) R {
 	if f == nil {
 		return nil
@@ -164,6 +154,13 @@ func erase1e[P, R any](f func(P) (R, error)) func(Object) (R, error) {
 		return nil
 	}
 	return func(o Object) (R, error) { return f(as[P](o)) }
+}
+
+func eraseWith[P, A, R any](f func(P, A) R) func(Object, A) R {
+	if f == nil {
+		return nil
+	}
+	return func(o Object, a A) R { return f(as[P](o), a) }
 }
 
 func erase2[P, R any](f func(o, old P) R) func(o, old Object) R {

@@ -51,9 +51,6 @@ func (k *Kind) Copy(o Object) Object { return k.Type().Copy(o).(Object) }
 // New returns an empty object in the shape of one version.
 func (k *Kind) New(version int) Object { return k.form(version).newWire() }
 
-// KeepsVersion reports whether a write is in the version of its request until it is stored.
-func (k *Kind) KeepsVersion() bool { return k.of.Strategy.KeepsVersion }
-
 // versionOf returns the version that an object is in: the stored one, or for a kind that KeepsVersion the one that it names.
 func (k *Kind) versionOf(o Object) int {
 	if named := *o.GetTypeMeta(); k.of.Strategy.KeepsVersion && named != (meta.TypeMeta{}) {
@@ -211,7 +208,7 @@ func (k *Kind) Own(ctx context.Context, o, current Object) (Object, error) {
 	if current != nil && k.pure {
 		o = k.form(k.own).typ.CopyOnto(o, current.GetObjectMeta()).(Object)
 	} else {
-		o = k.CopyGiven(o)
+		o = k.Object(o, k.own)
 	}
 	*o.GetTypeMeta() = meta.TypeMeta{}
 	if fields != nil && len(fields) == 0 {
@@ -227,9 +224,6 @@ func (k *Kind) Own(ctx context.Context, o, current Object) (Object, error) {
 	}
 	return o, err
 }
-
-// Configuration returns an object of a caller as the document of a server-side apply.
-func (k *Kind) Configuration(o Object) map[string]any { return k.document(o, k.own) }
 
 // markManagersReset turns an empty list of managers, which resets them, into a form that survives a copy.
 func markManagersReset(m *meta.ObjectMeta) {

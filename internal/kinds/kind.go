@@ -83,28 +83,24 @@ func NewKind(d Descriptor) (*Kind, error) {
 // newKind returns the Kind without its versions, with defaults filled in.
 func newKind(d *Descriptor) *Kind {
 	r := d.Resource
-	plural := cmp.Or(r.Plural, pluralOf(r.Kind))
+	r.Plural = cmp.Or(r.Plural, pluralOf(r.Kind))
+	r.Singular = cmp.Or(r.Singular, strings.ToLower(r.Kind))
+	r.StoragePrefix = cmp.Or(r.StoragePrefix, path.Join(r.Group, r.Plural))
+	r.ErrorKind = cmp.Or(r.ErrorKind, meta.GroupKind{Group: r.Group, Kind: r.Kind})
+	r.ShortNames, r.Categories, r.Verbs = slices.Clone(r.ShortNames), slices.Clone(r.Categories), slices.Clone(r.Verbs)
+	// Upstream refuses other fields in a function for each kind. Built-in kinds without such a function share one, which takes
+	// the namespace of any kind (apimachinery: runtime/scheme.go, DefaultMetaV1FieldSelectorConversion).
+	shared := r.Native && len(d.SelectableFields) == 0
+	if r.FieldRefusal = cmp.Or(r.FieldRefusal, "field label not supported: %s"); shared {
+		r.FieldRefusal = ""
+	}
 	k := &Kind{
-		info: kind.Info{
-			Group: r.Group, Kind: r.Kind, Plural: plural, ShortNames: slices.Clone(r.ShortNames),
-			Categories: slices.Clone(r.Categories), Verbs: slices.Clone(r.Verbs),
-			Singular:      cmp.Or(r.Singular, strings.ToLower(r.Kind)),
-			StoragePrefix: cmp.Or(r.StoragePrefix, path.Join(r.Group, plural)),
-			ClusterScoped: r.ClusterScoped, Status: r.Status, Native: r.Native,
-			CreateOnUpdate: d.Strategy.Update.CreateMissing, UnconditionalUpdate: d.Strategy.Update.Unconditional,
-			ReturnsDeleted: d.Strategy.Delete.ReturnsObject, OrphansDependents: d.Strategy.Delete.OrphansDependents,
-			SelectableFields: []string{FieldName, FieldNamespace},
-		},
+		info: kind.Info{Resource: r, SelectableFields: []string{FieldName, FieldNamespace}},
 		of:   *d,
 		pure: d.Strategy.Default == nil && d.Strategy.Update.Prepare == nil,
 	}
-	// Upstream refuses other fields in a function for each kind. Built-in kinds without such a function share one, which takes
-	// the namespace of any kind (apimachinery: runtime/scheme.go, DefaultMetaV1FieldSelectorConversion).
-	if !k.info.Native || len(d.SelectableFields) > 0 {
-		k.info.FieldRefusal = cmp.Or(r.FieldRefusal, "field label not supported: %s")
-		if k.info.ClusterScoped {
-			k.info.SelectableFields = k.info.SelectableFields[:1]
-		}
+	if r.ClusterScoped && !shared {
+		k.info.SelectableFields = k.info.SelectableFields[:1]
 	}
 	for _, f := range d.SelectableFields {
 		k.info.SelectableFields = append(k.info.SelectableFields, f.Path)
@@ -404,16 +400,8 @@ func (k *Kind) Grace(o Object, requested *int64) (seconds int64, ok bool) {
 	return k.of.Strategy.Delete.Grace(o, requested), true
 }
 
-// Answer completes an object of a kind that is not stored.
-func (k *Kind) Answer(ctx context.Context, o Object) error {
-	if k.of.Strategy.Answer == nil {
-		return nil
-	}
-	return k.of.Strategy.Answer(ctx, o)
-}
-
-// Through returns the subresource that creates of a kind that is not stored go to, or nil.
-func (k *Kind) Through() *kind.Through { return k.of.Strategy.Through }
+// Strategy returns the rules of writes. Default, ValidateName and Warnings are not nil.
+func (k *Kind) Strategy() *kind.Strategy[Object] { return &k.of.Strategy }
 
 // Made returns the objects of a kind that is not stored, and reports whether it has any.
 func (k *Kind) Made() (objects []Object, ok bool) {
@@ -432,12 +420,7 @@ func (k *Kind) GroupResource() meta.GroupResource {
 }
 
 // GroupKind returns the group and the name of the kind, as errors about its objects have them.
-func (k *Kind) GroupKind() meta.GroupKind {
-	if k.of.Resource.ErrorKind != (meta.GroupKind{}) {
-		return k.of.Resource.ErrorKind
-	}
-	return meta.GroupKind{Group: k.info.Group, Kind: k.info.Kind}
-}
+func (k *Kind) GroupKind() meta.GroupKind { return k.info.ErrorKind }
 
 // The selectable fields of every kind.
 const (

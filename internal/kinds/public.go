@@ -22,15 +22,8 @@ func (k *Kind) Received(ctx context.Context, o Object, version int) (Object, err
 
 // Object implements kind.Kind.
 func (k *Kind) Object(value any, version int) Object {
-	typ := k.form(version).typ
-	if o, ok := value.(Object); ok {
-		return typ.Copy(o).(Object)
-	}
-	return typ.Copy(typ.Box(value)).(Object)
+	return k.form(version).typ.Copy(k.given(value, version)).(Object)
 }
-
-// Tree implements kind.Kind.
-func (k *Kind) Tree(o Object, version int) map[string]any { return k.document(o, version) }
 
 // FromTree implements kind.Kind.
 func (k *Kind) FromTree(tree map[string]any, version int) (Object, []error, error) {
@@ -44,7 +37,7 @@ func (k *Kind) DefaultTree(tree map[string]any, version int) (map[string]any, er
 		return nil, err
 	}
 	typ.Default(o)
-	return k.document(o, version), nil
+	return k.Tree(o, version), nil
 }
 
 // Groups implements kind.Kind.

@@ -7,8 +7,8 @@ import (
 
 // This file reads and writes objects as trees.
 
-// document returns an object in the shape of a version as a tree, with kind and apiVersion.
-func (k *Kind) document(o Object, version int) map[string]any {
+// Tree implements kind.Kind. The tree has kind and apiVersion.
+func (k *Kind) Tree(o Object, version int) map[string]any {
 	doc, named := k.form(version).typ.ToUnstructured(o), k.TypeMeta(version)
 	doc["kind"], doc["apiVersion"] = named.Kind, named.APIVersion
 	return doc

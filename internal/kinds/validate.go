@@ -32,9 +32,6 @@ func (k *Kind) ValidateCreate(version int, o Object) field.Errors {
 	return errs
 }
 
-// ValidatesSlowly reports whether the validation may take long.
-func (k *Kind) ValidatesSlowly() bool { return k.of.Strategy.SlowValidation }
-
 // ValidateContent returns the problems of an object besides its metadata.
 func (k *Kind) ValidateContent(version int, o Object) field.Errors {
 	return k.versions[version].validate(o, nil)

@@ -145,29 +145,3 @@ func (r *Resource) mayDelete(ctx context.Context, current *Item, req *Request, o
 	}
 	return r.st.admission.Validate(ctx, a)
 }
-
-// admitBody asks about the create of a body of a subresource, such as an Eviction, before it is validated.
-func (r *Resource) admitBody(ctx context.Context, body kinds.Object, req *Request) (kinds.Object, error) {
-	if !r.asked(req) {
-		return body, nil
-	}
-	inBody := *req
-	inBody.Version = 0
-	body, err := r.bodies(req.Sub).admit(ctx, body, nil, &inBody)
-	if err == nil {
-		err = MatchNamespace(body.GetObjectMeta(), req.Namespace)
-	}
-	return body, err
-}
-
-// mayCreateBody is mayWrite for the create of a body of a subresource.
-func (r *Resource) mayCreateBody(ctx context.Context, body kinds.Object, req *Request) error {
-	inBody := *req
-	inBody.Version = 0
-	return r.bodies(req.Sub).mayWrite(ctx, body, nil, &inBody)
-}
-
-// bodies returns the Resource of the bodies of a subresource, which are not stored.
-func (r *Resource) bodies(sub *kinds.Subresource) *Resource {
-	return &Resource{sub.Body, &collection{st: r.st}}
-}

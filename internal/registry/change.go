@@ -14,37 +14,37 @@ import (
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
-// Change makes the next state of an object. It is a Replacement, a Patch, an Apply, or a deletion.
+// Change makes the next state of an object. It is a Replacement, a Sent, a Patch, an Apply, or a deletion.
 type Change interface {
 	// plan does the steps before the commit. current is nil if there is no object. plan is
 	// called again if another write came first.
 	plan(ctx context.Context, r *Resource, current *Item, req *Request) (write, error)
 }
 
-// Replacement replaces the whole object. It returns the new object in the stored form, which the store then owns.
-type Replacement func(current *Item) (kinds.Object, error)
+// bodyChange is a Change by the body of a request, which may be the body of a subresource.
+type bodyChange interface {
+	Change
+	// next returns the state after current, with its field managers. It is not admitted yet.
+	next(ctx context.Context, r *Resource, current *Item, req *Request) (kinds.Object, error)
+}
 
-func (c Replacement) plan(ctx context.Context, r *Resource, current *Item, req *Request) (w write, err error) {
-	if current == nil && (req.Sub != nil || !r.Info().CreateOnUpdate) {
+// planBody is the plan of a bodyChange. creates reports whether it creates a missing object.
+func (r *Resource) planBody(ctx context.Context, c bodyChange, current *Item, req *Request, creates bool) (w write, err error) {
+	if current == nil && (req.Sub != nil || !creates) {
 		return w, r.NotFound(req.Name)
 	}
-	o, err := c.next(ctx, r, current, req)
+	o, err := r.after(ctx, c, current, req)
 	if err != nil {
 		return w, err
 	}
-	return r.replace(ctx, current, o, req, false)
+	_, applied := c.(*Apply)
+	return r.replace(ctx, current, o, req, applied)
 }
 
-func (c Replacement) next(ctx context.Context, r *Resource, current *Item, req *Request) (kinds.Object, error) {
-	o, err := c(current)
+// after returns the state that a change makes of current, with its field managers and admitted.
+func (r *Resource) after(ctx context.Context, c bodyChange, current *Item, req *Request) (kinds.Object, error) {
+	o, err := c.next(ctx, r, current, req)
 	if err != nil {
-		return nil, err
-	}
-	r.dedupOwners(o.GetObjectMeta(), req, "")
-	if err := r.checkUID(current, req); err != nil {
-		return nil, err
-	}
-	if err := r.updateManagers(ctx, o, current, req, r.st.now()); err != nil {
 		return nil, err
 	}
 	if o, err = r.admit(ctx, o, current, req); err != nil {
@@ -52,6 +52,30 @@ func (c Replacement) next(ctx context.Context, r *Resource, current *Item, req *
 	}
 	r.dedupOwners(o.GetObjectMeta(), req, afterAdmission)
 	return o, nil
+}
+
+// Replacement replaces the whole object. It returns the new object in the stored form, which the store then owns.
+type Replacement func(current *Item) (kinds.Object, error)
+
+func (c Replacement) plan(ctx context.Context, r *Resource, current *Item, req *Request) (write, error) {
+	return r.planBody(ctx, c, current, req, r.Kind.Strategy().Update.CreateMissing)
+}
+
+func (c Replacement) next(ctx context.Context, r *Resource, current *Item, req *Request) (kinds.Object, error) {
+	o, err := c(current)
+	if err != nil {
+		return nil, err
+	}
+	return o, r.replacement(ctx, o, current, req)
+}
+
+// replacement prepares an object that replaces current.
+func (r *Resource) replacement(ctx context.Context, o kinds.Object, current *Item, req *Request) error {
+	r.dedupOwners(o.GetObjectMeta(), req, "")
+	if err := r.checkUID(current, req); err != nil {
+		return err
+	}
+	return r.updateManagers(ctx, o, current, req, r.st.now())
 }
 
 // Sent is the Replacement by an object of a request. It keeps the metadata, which an attempt changes.
@@ -65,21 +89,17 @@ type Sent struct {
 // the object, which must be in the stored form with defaults filled in. The caller has the memory.
 func SentBy(k *kinds.Kind, o kinds.Object) Sent { return Sent{k, o, *o.GetObjectMeta()} }
 
-func (s *Sent) object(*Item) (kinds.Object, error) {
+func (s *Sent) plan(ctx context.Context, r *Resource, current *Item, req *Request) (write, error) {
+	return r.planBody(ctx, s, current, req, r.Kind.Strategy().Update.CreateMissing)
+}
+
+func (s *Sent) next(ctx context.Context, r *Resource, current *Item, req *Request) (kinds.Object, error) {
 	next := s.obj
 	if s.kind.PreparesWrites() && s.meta.ResourceVersion == "" {
 		next = s.kind.Copy(s.obj) // the kind may change more than the metadata, and there may be another attempt
 	}
 	*next.GetObjectMeta() = s.meta
-	return next, nil
-}
-
-func (s *Sent) plan(ctx context.Context, r *Resource, current *Item, req *Request) (write, error) {
-	return Replacement(s.object).plan(ctx, r, current, req)
-}
-
-func (s *Sent) next(ctx context.Context, r *Resource, current *Item, req *Request) (kinds.Object, error) {
-	return Replacement(s.object).next(ctx, r, current, req)
+	return next, r.replacement(ctx, next, current, req)
 }
 
 // checkUID compares the uid of an update with the current one.
@@ -110,18 +130,11 @@ type Apply struct {
 	Force bool
 }
 
-func (c Apply) plan(ctx context.Context, r *Resource, current *Item, req *Request) (w write, err error) {
-	if current == nil && req.Sub != nil {
-		return w, r.NotFound(req.Name)
-	}
-	o, err := c.next(ctx, r, current, req)
-	if err != nil {
-		return w, err
-	}
-	return r.replace(ctx, current, o, req, true)
+func (c *Apply) plan(ctx context.Context, r *Resource, current *Item, req *Request) (write, error) {
+	return r.planBody(ctx, c, current, req, true)
 }
 
-func (c Apply) next(ctx context.Context, r *Resource, current *Item, req *Request) (o kinds.Object, err error) {
+func (c *Apply) next(ctx context.Context, r *Resource, current *Item, req *Request) (_ kinds.Object, err error) {
 	var live kinds.Object
 	if current != nil {
 		if live, err = current.WireIn(ctx, req.Version); err != nil {
@@ -144,18 +157,11 @@ func (c Apply) next(ctx context.Context, r *Resource, current *Item, req *Reques
 	if err := r.MatchNames(m, req.Namespace, req.Name); err != nil {
 		return nil, err
 	}
-	if o, err = (kinds.Target{Kind: r.Kind, Version: req.Version}).FromWire(ctx, applied); err != nil {
-		return nil, err
-	}
-	if o, err = r.admit(ctx, o, current, req); err != nil {
-		return nil, err
-	}
-	r.dedupOwners(o.GetObjectMeta(), req, afterAdmission)
-	return o, nil
+	return kinds.Target{Kind: r.Kind, Version: req.Version}.FromWire(ctx, applied)
 }
 
 // checkDuplicates refuses duplicate keys, or warns about them.
-func (c Apply) checkDuplicates(req *Request) error {
+func (c *Apply) checkDuplicates(req *Request) error {
 	if len(c.Duplicates) > 0 && c.Validation == patch.Strict {
 		return meta.NewBadRequest("error strict decoding patch: error converting YAML to JSON: %s", yaml.StrictError(c.Duplicates))
 	}

@@ -144,7 +144,7 @@ func TestWriteOfAnotherTypeIsRefused(t *testing.T) {
 	typed := func(kind, apiVersion string) *valve {
 		return &valve{TypeMeta: meta.TypeMeta{Kind: kind, APIVersion: apiVersion}, ObjectMeta: objectMeta("ns/a")}
 	}
-	patch := func(text string) *registry.Patch {
+	patch := func(text string) registry.Change {
 		return &registry.Patch{Type: registry.MergePatch, Data: []byte(text), Scheme: kinds.NewScheme(kinds.Of(kind))}
 	}
 	const otherKind = `Pump.example.com "a" is invalid: kind: Invalid value: "Pump": must be Valve`

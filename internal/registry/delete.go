@@ -67,7 +67,7 @@ func (r *Resource) delete(ctx context.Context, req *Request, opts *kinds.DeleteO
 	d := Deletion{Item: w.answer, Removed: w.obj == nil, Version: w.version}
 	if !d.Removed {
 		d.Version = 0
-	} else if r.Info().ReturnsDeleted && d.Version > 0 {
+	} else if r.Kind.Strategy().Delete.ReturnsObject && d.Version > 0 {
 		d.Item = newItem(r.Kind, d.Copy(), d.Version)
 	}
 	return d, nil
@@ -134,7 +134,7 @@ func (c deletion) plan(ctx context.Context, r *Resource, current *Item, req *Req
 	if began, err := r.beginDeletion(&w, current); began {
 		return w, err
 	}
-	finalizers := deletionFinalizers(current.meta().Finalizers, opts, r.Info().OrphansDependents)
+	finalizers := deletionFinalizers(current.meta().Finalizers, opts, r.Kind.Strategy().Delete.OrphansDependents)
 	seconds, graceful, pending := r.grace(current, opts)
 	if pending {
 		w.obj, w.done = current.obj, true

@@ -67,10 +67,7 @@ func Open(o Options, b backend.Backend, all ...*kinds.Kind) (*Store, error) {
 			return nil, fmt.Errorf("store: %s: must not be set for a store on a backend: %s", refused.name, refused.why)
 		}
 	}
-	if o.History <= 0 {
-		o.History = DefaultHistory
-	}
-	st := newStore(o)
+	st := newStore(&o)
 	st.aging.Store(true) // a Coordinator that begins to decide asks when Leases changed
 	e := &engine{
 		memory: memory{st}, b: b, prefixes: map[string]*Resource{},
@@ -217,30 +214,30 @@ func ErrInitializing() *meta.StatusError {
 // callTimeout bounds the calls of the Backend for a caller that sets no deadline.
 const callTimeout = time.Minute
 
-// bounded returns the context of a call of the Backend. The error is the reason why the engine has ended.
-func (e *engine) bounded(ctx context.Context) (context.Context, context.CancelFunc, error) {
-	if _, ok := ctx.Deadline(); ok {
-		return ctx, func() {}, e.endError()
+// call calls a method of the Backend. Its error is the end of the context, of the store, or the Backend's own.
+func call[T any](ctx context.Context, e *engine, method func(context.Context) (T, error)) (result T, err error) {
+	if err := e.endError(); err != nil {
+		return result, err
 	}
-	ctx, cancel := context.WithTimeoutCause(ctx, callTimeout, errCallTimeout)
-	return ctx, cancel, e.endError()
+	if _, ok := ctx.Deadline(); !ok {
+		bounded, cancel := context.WithTimeoutCause(ctx, callTimeout, errCallTimeout)
+		defer cancel()
+		ctx = bounded
+	}
+	result, err = method(ctx)
+	switch {
+	case err == nil:
+		return result, nil
+	case context.Cause(ctx) == error(errCallTimeout):
+		return result, errCallTimeout
+	case ctx.Err() != nil:
+		return result, ctx.Err()
+	}
+	return result, cmp.Or(e.endError(), err)
 }
 
 // errCallTimeout is the error of a call that took too long.
 var errCallTimeout = meta.NewTimeout("request did not complete within the allotted timeout", 0)
-
-// failed returns the error of a call of the Backend: the end of the context, of the store, or the Backend's own.
-func (e *engine) failed(ctx context.Context, err error) error {
-	switch {
-	case err == nil:
-		return nil
-	case context.Cause(ctx) == error(errCallTimeout):
-		return errCallTimeout
-	case ctx.Err() != nil:
-		return ctx.Err()
-	}
-	return cmp.Or(e.endError(), err)
-}
 
 // contactPatience is how long watches go on without contact to the Backend (upstream: apiserver, storage/cacher: the
 // reflector tries for 30 seconds before its next start ends all watches).

@@ -10,15 +10,7 @@ import (
 // This file has the methods of the engine as a source.
 
 // present returns the present version of the Backend.
-func (e *engine) present(ctx context.Context) (uint64, error) {
-	ctx, cancel, err := e.bounded(ctx)
-	defer cancel()
-	if err != nil {
-		return 0, err
-	}
-	version, err := e.b.Version(ctx)
-	return version, e.failed(ctx, err)
-}
+func (e *engine) present(ctx context.Context) (uint64, error) { return call(ctx, e, e.b.Version) }
 
 // waitFor waits until the cache has a version, at most futureWait.
 func (e *engine) waitFor(ctx context.Context, _ *Resource, version uint64) error {
@@ -43,17 +35,9 @@ func (e *engine) get(ctx context.Context, r *Resource, k key) (*Item, error) {
 	if e.st.ResourceVersion() >= version {
 		return e.lookup(r, k)
 	}
-	ctx, cancel, err := e.bounded(ctx)
-	defer cancel()
-	if err != nil {
+	s, err := call(ctx, e, func(ctx context.Context) (backend.Stored, error) { return e.b.Get(ctx, r.storedKey(k)) })
+	if err != nil || s.Version == 0 {
 		return nil, err
-	}
-	s, err := e.b.Get(ctx, r.storedKey(k))
-	if err != nil {
-		return nil, e.failed(ctx, err)
-	}
-	if s.Version == 0 {
-		return nil, nil
 	}
 	return e.itemOf(r, k, s)
 }
@@ -91,14 +75,9 @@ func (e *engine) commit(ctx context.Context, r *Resource, w write) (write, error
 			return w, err
 		}
 	}
-	callCtx, cancel, err := e.bounded(ctx)
-	defer cancel()
+	done, err := call(ctx, e, func(ctx context.Context) (backend.Committed, error) { return e.b.Commit(ctx, b) })
 	if err != nil {
 		return w, err
-	}
-	done, err := e.b.Commit(callCtx, b)
-	if err != nil {
-		return w, e.failed(callCtx, err)
 	}
 	if done.Done {
 		w.version = done.Version

@@ -92,32 +92,6 @@ func (f *Feed) Poll() (changes []ObjectChange, relist bool, err error) {
 // WakeUp returns a channel that delivers a value when another Poll may return something.
 func (f *Feed) WakeUp() <-chan struct{} { return f.follower.Wake() }
 
-// FollowAll sends what a Feed returns. An empty element tells the caller to list. It comes first, and again when the history has lost
-// changes. The last element is the error of the context or of the Feed.
-func (st *Store) FollowAll(ctx context.Context) iter.Seq2[[]ObjectChange, error] {
-	return func(yield func([]ObjectChange, error) bool) {
-		f := st.Feed(nil)
-		defer f.Close()
-		for {
-			changes, relist, err := f.Poll()
-			if err == nil {
-				err = ctx.Err()
-			}
-			if err != nil {
-				yield(nil, err)
-				return
-			}
-			if (relist || len(changes) > 0) && !yield(changes, nil) {
-				return
-			}
-			select {
-			case <-f.WakeUp():
-			case <-ctx.Done():
-			}
-		}
-	}
-}
-
 // State returns a value that is another one, by ==, after each change of the objects.
 func (r *Resource) State() any { return r.snapshot().tree }
 

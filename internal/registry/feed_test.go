@@ -1,10 +1,8 @@
 package registry_test
 
 import (
-	"context"
 	"strings"
 	"testing"
-	"testing/synctest"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -97,45 +95,4 @@ func TestFeedSleepsUntilAChangeThatItWants(t *testing.T) {
 	_, err = others.Create(t.Context(), newEndpoints("ns/c"), store.CreateOptions{})
 	require.NoError(t, err)
 	assert.Empty(t, f.WakeUp(), "it is closed")
-}
-
-func TestFollowAll(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		st := newStore(t)
-		leases := leasesIn(st)
-		ctx, cancel := context.WithCancel(t.Context())
-		defer cancel()
-		var seen [2][]string
-		var last [2]error
-		for i, ctx := range []context.Context{ctx, t.Context()} {
-			go func() {
-				for changes, err := range st.FollowAll(ctx) {
-					seen[i], last[i] = append(seen[i], strings.Join(changesOf(changes), ", ")), err
-				}
-			}()
-		}
-		synctest.Wait()
-		assert.Equal(t, []string{""}, seen[0], "a relist")
-		_, err := leases.Create(t.Context(), newLease("ns/a"), store.CreateOptions{})
-		require.NoError(t, err)
-		synctest.Wait()
-		assert.Equal(t, []string{"", "Lease: -> a@1001"}, seen[0])
-		cancel()
-		synctest.Wait()
-		assert.ErrorIs(t, last[0], context.Canceled)
-		assert.NoError(t, last[1])
-		st.Close()
-		synctest.Wait()
-		assert.ErrorIs(t, last[1], registry.ErrClosed)
-		for changes, err := range st.FollowAll(t.Context()) {
-			assert.Empty(t, changes)
-			assert.ErrorIs(t, err, registry.ErrClosed)
-		}
-	})
-}
-
-func TestFollowAllEndsWithItsLoop(t *testing.T) {
-	for range newStore(t).FollowAll(t.Context()) {
-		break
-	}
 }

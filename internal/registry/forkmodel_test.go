@@ -93,7 +93,7 @@ func (m *model) stateAt(version uint64) (out []lease.Lease) {
 func (m *model) told() (out []string) {
 	changes, _ := m.r.History()
 	for _, c := range changes {
-		out = append(out, eventText(registry.ItemEvent{Type: c.Type, Item: c.New}))
+		out = append(out, fmt.Sprintf("%d %s", c.Version, eventText(registry.ItemEvent{Type: c.Type(), Item: c.Newest()})))
 	}
 	return out
 }

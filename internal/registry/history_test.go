@@ -1,6 +1,7 @@
 package registry_test
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
@@ -29,7 +30,7 @@ func TestHistoryReturnsTheChangesOfOneResource(t *testing.T) {
 		for _, c := range changes {
 			assert.True(t, c.At.After(last), "each has its time")
 			last = c.At
-			out = append(out, string(c.Type)+" "+c.New.Name()+" "+c.New.ResourceVersion())
+			out = append(out, fmt.Sprint(c.Type(), " ", c.Newest().Name(), " ", c.Version))
 		}
 		return out, complete
 	}

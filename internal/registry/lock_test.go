@@ -109,7 +109,7 @@ func TestNoCallbackUnderTheLock(t *testing.T) {
 	for _, change := range []Change{
 		r.Replace(object("a", "2")),
 		&Patch{Type: MergePatch, Data: []byte(`{"spec":"3"}`), Validation: patch.Strict, Scheme: kinds.NewScheme(r.Kind)},
-		Apply{Config: map[string]any{"apiVersion": "example.com/v1", "kind": "Widget", "metadata": map[string]any{"name": "a"}, "spec": "4"}, Force: true},
+		&Apply{Config: map[string]any{"apiVersion": "example.com/v1", "kind": "Widget", "metadata": map[string]any{"name": "a"}, "spec": "4"}, Force: true},
 	} {
 		_, _, err = r.Update(ctx, &req, change)
 		require.NoError(t, err)

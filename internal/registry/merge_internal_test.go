@@ -73,7 +73,7 @@ func sameAsDocument(t testing.TB, to kinds.Target, live *mergeObject, text []byt
 	before, err := current.Encoded(0, kinds.JSON)
 	require.NoError(t, err)
 	before = bytes.Clone(before)
-	c := Patch{Type: MergePatch, Data: text, Validation: v, Scheme: kinds.NewScheme(to.Kind)}
+	c := &Patch{Type: MergePatch, Data: text, Validation: v, Scheme: kinds.NewScheme(to.Kind)}
 	got, ok := c.mergeOrdinary(to, current)
 	after, err := to.Schema().AppendJSON(nil, live)
 	require.NoError(t, err)

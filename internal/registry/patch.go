@@ -27,15 +27,8 @@ type Patch struct {
 	Scheme *kinds.Scheme
 }
 
-func (c *Patch) plan(ctx context.Context, r *Resource, current *Item, req *Request) (w write, err error) {
-	if current == nil {
-		return w, r.NotFound(req.Name)
-	}
-	o, err := c.next(ctx, r, current, req)
-	if err != nil {
-		return w, err
-	}
-	return r.replace(ctx, current, o, req, false)
+func (c *Patch) plan(ctx context.Context, r *Resource, current *Item, req *Request) (write, error) {
+	return r.planBody(ctx, c, current, req, false)
 }
 
 func (c *Patch) next(ctx context.Context, r *Resource, current *Item, req *Request) (o kinds.Object, err error) {
@@ -55,14 +48,7 @@ func (c *Patch) next(ctx context.Context, r *Resource, current *Item, req *Reque
 	if o, err = t.FromWire(ctx, o); err != nil {
 		return nil, err
 	}
-	if err := r.updateManagers(ctx, o, current, req, r.st.now()); err != nil {
-		return nil, err
-	}
-	if o, err = r.admit(ctx, o, current, req); err != nil {
-		return nil, err
-	}
-	r.dedupOwners(o.GetObjectMeta(), req, afterAdmission)
-	return o, nil
+	return o, r.updateManagers(ctx, o, current, req, r.st.now())
 }
 
 type patchReader struct {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -58,8 +59,7 @@ type Replica struct {
 	// mu guards all below. The clock is called while it is held.
 	mu       sync.Mutex
 	version  uint64                          // not used with Changes
-	stopped  bool                            // at version
-	kept     map[meta.GroupResource]snapshot // the state at which it stopped, also of a kind that is replaced later
+	kept     map[meta.GroupResource]snapshot // the state at which it stopped, also of a kind that is replaced later; else nil
 	caughtUp bool
 	floor    uint64 // watches before this version are expired
 }
@@ -81,7 +81,7 @@ func (st *Store) NewReplica(opts ReplicaOptions) (*Replica, error) {
 	case opts.Changes > 0:
 	default:
 		p.version = min(cmp.Or(opts.Version, now), now)
-		if err := p.stopLocked(); err != nil {
+		if err := p.stop(); err != nil {
 			return nil, fmt.Errorf("Version: got %d, want %d or more: history does not reach back further", p.version, st.oldest())
 		}
 	}
@@ -131,19 +131,17 @@ func (p *Replica) position(r *Resource) position {
 	if p.caughtUp || p.opts.Only != nil {
 		return position{version: everything, floor: p.floor}
 	}
-	at := position{moved: p.moved}
-	if !p.stopped {
-		var head uint64
-		head, at.grown = p.st.hub.Head()
-		if p.opts.Changes > 0 {
-			at.version = max(p.st.changesBefore(r, head, p.opts.Changes), r.since)
-			return at
-		}
-		at.next = p.advanceByAgeLocked(head)
-		at.version = max(p.version, r.since) // the collection has no earlier state
+	if p.kept != nil {
+		return position{version: p.version, moved: p.moved}
+	}
+	head, grown := p.st.hub.Head()
+	at := position{moved: p.moved, grown: grown}
+	if p.opts.Changes > 0 {
+		at.version = max(p.st.changesBefore(r, head, p.opts.Changes), r.since)
 		return at
 	}
-	at.version = p.version
+	at.next = p.advanceByAgeLocked(head)
+	at.version = max(p.version, r.since) // the collection has no earlier state
 	return at
 }
 
@@ -183,27 +181,18 @@ func (p *Replica) advanceByAgeLocked(head uint64) (next time.Time) {
 	return next
 }
 
-func (p *Replica) stopLocked() error {
-	p.stopped = true
-	kept := map[meta.GroupResource]snapshot{}
-	for _, r := range p.st.all() {
-		s, err := r.at(p.version)
-		if err != nil {
+// stop keeps the state of all kinds at the version.
+func (p *Replica) stop() (err error) {
+	p.st.mu.RLock()
+	all := slices.Collect(maps.Values(p.st.resources))
+	p.st.mu.RUnlock()
+	p.kept = map[meta.GroupResource]snapshot{}
+	for _, r := range all {
+		if p.kept[r.GroupResource()], err = r.at(p.version); err != nil {
 			return err
 		}
-		kept[r.GroupResource()] = s
 	}
-	p.kept = kept
 	return nil
-}
-
-func (st *Store) all() (all []*Resource) {
-	st.mu.RLock()
-	defer st.mu.RUnlock()
-	for _, r := range st.resources {
-		all = append(all, r)
-	}
-	return all
 }
 
 // at returns the state of a kind at a version. The state at which the Replica stopped does not expire.

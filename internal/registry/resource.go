@@ -62,10 +62,8 @@ func (r *Resource) Store() *Store { return r.st }
 
 // Len returns the number of objects of a kind. It is 0 for a kind that the store does not have.
 func (st *Store) Len(d *kinds.Kind) int {
-	st.mu.RLock()
-	defer st.mu.RUnlock()
-	if r, _ := st.findLocked(d); r != nil {
-		return r.tree.Len()
+	if r, _ := st.known(d); r != nil {
+		return r.Len()
 	}
 	return 0
 }

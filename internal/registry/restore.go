@@ -143,9 +143,7 @@ func (e *RestoreError) Unwrap() error { return e.Err }
 // ForRestore returns the collection of a kind for PrepareRestore. If the store has none, Restore adds it with its objects. The
 // error says that another kind has the group and plural.
 func (st *Store) ForRestore(k *kinds.Kind) (*Resource, error) {
-	st.mu.RLock()
-	defer st.mu.RUnlock()
-	r, err := st.findLocked(k)
+	r, err := st.known(k)
 	if r == nil && err == nil {
 		r = st.newResource(k.Origin()).of(k)
 	}

@@ -10,16 +10,21 @@ import (
 // maxSlow is how many validations that may take long a store runs at once. Others wait for one of them.
 const maxSlow = 4
 
-// validate returns the problems of a write; old is nil on a create.
-func (r *Resource) validate(ctx context.Context, req *Request, o, old kinds.Object) (field.Errors, error) {
+// validate returns a 422 with the problems of a write, or nil; old is nil on a create.
+func (r *Resource) validate(ctx context.Context, req *Request, o, old kinds.Object) error {
+	name := o.GetObjectMeta().Name
 	o, err := r.Kind.AsReceived(ctx, req.Version, o)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	if old, err = r.Kind.AsReceived(ctx, req.Version, old); err != nil {
-		return nil, err
+		return err
 	}
-	return r.check(ctx, req.Version, req.Sub, o, old)
+	errs, err := r.check(ctx, req.Version, req.Sub, o, old)
+	if err == nil && len(errs) > 0 {
+		err = errs.Status(r.Kind.GroupKind(), name)
+	}
+	return err
 }
 
 // check does the validation. One that may take long, such as of a definition with many CEL rules, cannot be cancelled. It runs in a
@@ -27,7 +32,7 @@ func (r *Resource) validate(ctx context.Context, req *Request, o, old kinds.Obje
 // goroutines, and keeps their places.
 func (r *Resource) check(ctx context.Context, version int, sub *kinds.Subresource, o, old kinds.Object) (field.Errors, error) {
 	k := r.Kind
-	if !k.ValidatesSlowly() {
+	if !k.Strategy().SlowValidation {
 		return problems(k, version, sub, o, old), nil
 	}
 	st := r.st

@@ -5,12 +5,10 @@ import (
 	"errors"
 	"slices"
 	"sync"
-	"time"
 
 	"github.com/google/btree"
 
 	"github.com/kubecoord/kubecoord/store/meta"
-	"github.com/kubecoord/kubecoord/watch"
 )
 
 // snapshot is the state of one Resource at one version of the store. Its tree is never
@@ -177,19 +175,9 @@ func expiredList() error {
 	return meta.NewExpired("The resourceVersion for the provided list is too old.")
 }
 
-// HistoryChange is a change in the history of a Resource.
-type HistoryChange struct {
-	Type    watch.EventType
-	Version uint64
-	// New is the state after the change. For Deleted it is the last state, with the version of the deletion.
-	New *Item
-	// At is the time of the change by the store's clock. It is zero unless Options.HistoryAge is set.
-	At time.Time
-}
-
 // History returns the changes of the Resource that history still holds, oldest first.
 // complete reports whether these are all changes since the store was made.
-func (r *Resource) History() (changes []HistoryChange, complete bool) {
+func (r *Resource) History() (changes []ObjectChange, complete bool) {
 	st := r.st
 	now := st.now()
 	st.mu.RLock()
@@ -198,7 +186,7 @@ func (r *Resource) History() (changes []HistoryChange, complete bool) {
 	st.mu.RUnlock()
 	for _, c := range past {
 		if c.Collection == r.id {
-			changes = append(changes, HistoryChange{c.Payload.eventType(), c.Version, eventItem(c), c.At})
+			changes = append(changes, objectChange(c))
 		}
 	}
 	return changes, oldest == st.first

@@ -1,6 +1,7 @@
 package registry
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"sync"
@@ -101,14 +102,12 @@ func (st *Store) SetAdmission(a admission.Interface) { st.admission = a }
 
 // New returns an empty Store.
 func New(opts Options) *Store {
-	if opts.FirstResourceVersion == 0 {
-		opts.FirstResourceVersion = DefaultFirstVersion
-	}
-	return newStore(opts)
+	opts.FirstResourceVersion = cmp.Or(opts.FirstResourceVersion, DefaultFirstVersion)
+	return newStore(&opts)
 }
 
-// newStore returns an empty Store at FirstResourceVersion.
-func newStore(opts Options) *Store {
+// newStore returns an empty Store at FirstResourceVersion. It sets the defaults of the history.
+func newStore(opts *Options) *Store {
 	if opts.History <= 0 {
 		opts.History = DefaultHistory
 	}

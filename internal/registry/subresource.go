@@ -13,13 +13,6 @@ import (
 // This file has the subresources whose bodies have a kind of their own, such as Scale and Eviction. A subresource
 // with bodies of the parent's kind, such as the status, is a restricted write of the parent: see prepareUpdate.
 
-// bodyChange is a Change that can also be made to the body of a subresource.
-type bodyChange interface {
-	Change
-	// next returns the state after current, with its field managers.
-	next(ctx context.Context, r *Resource, current *Item, req *Request) (kinds.Object, error)
-}
-
 // through makes a change of a body a change of the parent (upstream: ScaleREST and scaleUpdatedObjectInfo).
 type through struct{ change bodyChange }
 
@@ -30,14 +23,13 @@ func (c through) plan(ctx context.Context, r *Resource, current *Item, req *Requ
 	if err := r.checkUID(current, req); err != nil {
 		return w, err
 	}
-	sub, inBody := req.Sub, *req
+	sub := req.Sub
 	live, err := sub.BodyOf(current.obj)
 	if err != nil {
 		return w, err
 	}
-	bodies := r.bodies(sub)
-	inBody.Version, inBody.UID = 0, ""
-	body, err := c.change.next(ctx, bodies, newItem(sub.Body, live, current.version), &inBody)
+	bodies, inBody := r.bodies(*req)
+	body, err := bodies.after(ctx, c.change, newItem(sub.Body, live, current.version), inBody)
 	if err != nil {
 		return w, err
 	}
@@ -65,19 +57,31 @@ func (r *Resource) Body(sub *kinds.Subresource, parent *Item) (*Item, error) {
 	return newItem(sub.Body, body, parent.version), nil
 }
 
+// bodies returns the Resource of the bodies of a subresource, which are not stored, and the request for a body.
+func (r *Resource) bodies(req Request) (*Resource, *Request) {
+	req.Version, req.UID = 0, ""
+	return &Resource{req.Sub.Body, &collection{st: r.st}}, &req
+}
+
 // CreateSub answers a create of a body of a subresource. The answer is nil for a Status.
 func (r *Resource) CreateSub(ctx context.Context, req *Request, body kinds.Object) (answer *Item, err error) {
 	r.asks(ctx, req)
-	if err := r.bodies(req.Sub).updateManagers(ctx, body, nil, &Request{FieldManager: req.FieldManager, Sub: req.Sub}, r.st.now()); err != nil {
+	bodies, inBody := r.bodies(*req)
+	if err := bodies.updateManagers(ctx, body, nil, inBody, r.st.now()); err != nil {
 		return nil, err
 	}
-	if body, err = r.admitBody(ctx, body, req); err != nil {
+	if body, err = bodies.admit(ctx, body, nil, inBody); err != nil {
 		return nil, err
+	}
+	if r.asked(req) {
+		if err := MatchNamespace(body.GetObjectMeta(), req.Namespace); err != nil {
+			return nil, err
+		}
 	}
 	if errs := req.Sub.Body.ValidateContent(0, body); len(errs) > 0 {
 		return nil, errs.Status(req.Sub.Body.GroupKind(), req.Name)
 	}
-	if err := r.mayCreateBody(ctx, body, req); err != nil {
+	if err := bodies.mayWrite(ctx, body, nil, inBody); err != nil {
 		return nil, err
 	}
 	switch {

@@ -11,6 +11,7 @@ import (
 	"github.com/google/btree"
 
 	"github.com/kubecoord/kubecoord/internal/kinds"
+	"github.com/kubecoord/kubecoord/store/backend"
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
@@ -28,15 +29,13 @@ func errDropped() *meta.StatusError {
 // Find returns the collection of a kind, which it makes if there is none. The error says that another kind has the
 // group and plural, or that the store is on a Backend and does not have the kind.
 func (st *Store) Find(d *kinds.Kind) (*Resource, error) {
-	st.mu.RLock()
-	r, err := st.findLocked(d)
-	st.mu.RUnlock()
-	if r != nil || err != nil {
+	if r, err := st.known(d); r != nil || err != nil {
 		return r, err
 	}
 	st.mu.Lock()
 	defer st.mu.Unlock()
-	if r, err = st.findLocked(d); r == nil && err == nil {
+	r, err := st.findLocked(d)
+	if r == nil && err == nil {
 		r = st.installLocked(st.newResource(d.Origin())).of(d)
 	}
 	return r, err
@@ -44,13 +43,18 @@ func (st *Store) Find(d *kinds.Kind) (*Resource, error) {
 
 // Check returns the error of Find, and makes no collection.
 func (st *Store) Check(d *kinds.Kind) error {
-	st.mu.RLock()
-	defer st.mu.RUnlock()
-	_, err := st.findLocked(d)
+	_, err := st.known(d)
 	return err
 }
 
-// findLocked returns the collection of a kind, or nil.
+// known returns the collection of a kind, or nil. The error is the error of Find.
+func (st *Store) known(d *kinds.Kind) (*Resource, error) {
+	st.mu.RLock()
+	defer st.mu.RUnlock()
+	return st.findLocked(d)
+}
+
+// findLocked is known with the lock held.
 func (st *Store) findLocked(d *kinds.Kind) (*Resource, error) {
 	r := st.resources[d.Origin().GroupResource()]
 	switch {
@@ -110,9 +114,17 @@ func (st *Store) Register(ctx context.Context, k *kinds.Kind) error {
 func (st *Store) register(ctx context.Context, k *kinds.Kind) error {
 	st.mu.Lock()
 	old := st.resources[k.GroupResource()]
-	if old == nil || old.Kind == k && old.retired.Load() == nil {
+	switch {
+	case old == nil && st.engine != nil:
 		st.mu.Unlock()
-		return st.registerNew(ctx, k, old)
+		return st.engine.add(ctx, k)
+	case old == nil:
+		st.installLocked(st.newResource(k))
+		st.mu.Unlock()
+		return nil
+	case old.Kind == k && old.retired.Load() == nil:
+		st.mu.Unlock()
+		return nil
 	}
 	if reflect.TypeOf(old.Kind.New(0)) != reflect.TypeOf(k.New(0)) {
 		s := old.snapshotLocked()
@@ -138,18 +150,6 @@ func (s snapshot) readable(k *kinds.Kind) (err error) {
 		_, err = e.item.as(k)
 		return err == nil
 	})
-	return err
-}
-
-// registerNew adds a kind that replaces no other. have is its collection, or nil.
-func (st *Store) registerNew(ctx context.Context, k *kinds.Kind, have *Resource) error {
-	switch {
-	case have != nil:
-		return nil
-	case st.engine != nil:
-		return st.engine.add(ctx, k)
-	}
-	_, err := st.Find(k)
 	return err
 }
 
@@ -223,11 +223,15 @@ func (st *Store) Drop(ctx context.Context, k *kinds.Kind) error {
 		return err
 	}
 	for {
-		for _, e := range entriesOf(r.snapshot().tree) {
-			_, err := st.source.commit(ctx, r, write{key: e.key, old: e.item})
-			if _, lost := err.(*lostRace); err != nil && !lost {
-				return err
+		r.snapshot().tree.Ascend(func(e entry) bool {
+			_, err = st.source.commit(ctx, r, write{key: e.key, old: e.item})
+			if _, lost := err.(*lostRace); lost {
+				err = nil
 			}
+			return err == nil
+		})
+		if err != nil {
+			return err
 		}
 		st.mu.Lock()
 		empty := r.tree.Len() == 0
@@ -240,11 +244,6 @@ func (st *Store) Drop(ctx context.Context, k *kinds.Kind) error {
 			return nil
 		}
 	}
-}
-
-func entriesOf(tree *btree.BTreeG[entry]) (all []entry) {
-	tree.Ascend(func(e entry) bool { all = append(all, e); return true })
-	return all
 }
 
 // EndWatches ends the watches of a kind that have EndWithoutContact set.
@@ -264,9 +263,7 @@ func (st *Store) SetTerminating(k *kinds.Kind, terminating bool) {
 
 // Terminating reports whether the definition of a kind is terminating.
 func (st *Store) Terminating(k *kinds.Kind) bool {
-	st.mu.RLock()
-	defer st.mu.RUnlock()
-	r := st.resources[k.GroupResource()]
+	r := st.named(k.GroupResource())
 	return r != nil && r.terminating.Load()
 }
 
@@ -290,14 +287,13 @@ func (e *engine) add(ctx context.Context, k *kinds.Kind) error {
 	if other := e.prefixes[prefix]; other != nil {
 		return prefixTaken(k, other.Kind)
 	}
-	ctx, cancel, err := e.bounded(ctx)
-	defer cancel()
+	var version uint64
+	all, err := call(ctx, e, func(ctx context.Context) (all []backend.Stored, err error) {
+		all, version, err = e.b.List(ctx, prefix+"/")
+		return all, err
+	})
 	if err != nil {
 		return err
-	}
-	all, version, err := e.b.List(ctx, prefix+"/")
-	if err != nil {
-		return e.failed(ctx, err)
 	}
 	r := st.newResource(k)
 	r.since, e.prefixes[prefix] = version, r

@@ -91,7 +91,7 @@ func TestApplyWithAUIDCreatesNothing(t *testing.T) {
 	r := leaseResource(newStore(t))
 	l := newLease("ns/a")
 	l.UID = "u"
-	_, _, err := r.Update(t.Context(), &registry.Request{Namespace: "ns", Name: "a", FieldManager: "m"}, registry.Apply{Config: r.Configuration(l)})
+	_, _, err := r.Update(t.Context(), &registry.Request{Namespace: "ns", Name: "a", FieldManager: "m"}, &registry.Apply{Config: r.Tree(l, 0)})
 	assertStatus(t, err, 409, store.ErrConflict,
 		`Operation cannot be fulfilled on leases.coordination.k8s.io "a": uid mismatch: the provided object specified uid u, and no existing object was found`)
 }
@@ -180,7 +180,7 @@ func TestDuplicatesInAnAppliedConfiguration(t *testing.T) {
 		r := leaseResource(newStore(t))
 		var warnings []string
 		req := registry.Request{Namespace: "ns", Name: "a", FieldManager: "me", Warn: func(text string) { warnings = append(warnings, text) }}
-		_, _, err := r.Update(t.Context(), &req, registry.Apply{Config: r.Configuration(newLease("ns/a")), Duplicates: row.duplicates, Validation: row.validation})
+		_, _, err := r.Update(t.Context(), &req, &registry.Apply{Config: r.Tree(newLease("ns/a"), 0), Duplicates: row.duplicates, Validation: row.validation})
 		if row.want == "" {
 			require.NoError(t, err)
 		} else {

@@ -321,23 +321,17 @@ func (w *Watcher) tick() {
 	if !ending && now.Before(w.next) {
 		return
 	}
-	if w.veils.veilsBookmarks() {
-		w.next = now.Add(bookmarkInterval)
-		if ending {
-			w.last = time.Time{}
-		}
-		return
-	}
 	version, ok := w.settled()
-	if !ok && len(w.events) == 0 && w.at.version == everything {
+	hidden, behind := w.veils.veilsBookmarks(), !ok && len(w.events) == 0
+	if behind && !hidden && w.at.version == everything {
 		return
 	}
 	w.next = now.Add(bookmarkInterval)
 	if ending {
 		w.last = time.Time{}
 	}
-	if !ok && len(w.events) == 0 {
-		return // the reader is behind the start of the watch
+	if hidden || behind { // a reader may be behind the start of the watch
+		return
 	}
 	// A client that has seen no change needs no bookmark (upstream: cacheWatcher.process).
 	if version = max(version, w.version); version > w.first {

@@ -126,12 +126,14 @@ func (r *Resource) answer(ctx context.Context, o kinds.Object, req *Request) (*I
 	if err := r.mayWrite(ctx, o, nil, req); err != nil {
 		return nil, err
 	}
-	if to := r.Kind.Through(); to != nil {
+	if to := r.Kind.Strategy().Through; to != nil {
 		return newItem(r.Kind, o, 0), r.createThrough(ctx, to, o, req)
 	}
 	r.Kind.PrepareNew(ctx, o)
-	if err := r.Kind.Answer(ctx, o); err != nil {
-		return nil, err
+	if complete := r.Kind.Strategy().Answer; complete != nil {
+		if err := complete(ctx, o); err != nil {
+			return nil, err
+		}
 	}
 	return newItem(r.Kind, o, 0), nil
 }
@@ -202,7 +204,7 @@ func (r *Resource) prepareCreate(ctx context.Context, o kinds.Object, req *Reque
 	m := o.GetObjectMeta()
 	m.UID = r.newUID()
 	m.CreationTimestamp = meta.NewTime(r.st.now())
-	if !r.Kind.KeepsVersion() {
+	if !r.Kind.Strategy().KeepsVersion {
 		r.Kind.Conform(o)
 	}
 	if err := r.claim(ctx, o, nil, req); err != nil {
@@ -216,11 +218,7 @@ func (r *Resource) prepareCreate(ctx context.Context, o kinds.Object, req *Reque
 	if err := (kinds.Target{Kind: r.Kind, Version: req.Version}).CheckType(o); err != nil {
 		return err
 	}
-	errs, err := r.validate(ctx, req, o, nil)
-	if err == nil && len(errs) > 0 {
-		err = errs.Status(r.Kind.GroupKind(), m.Name)
-	}
-	if err != nil {
+	if err := r.validate(ctx, req, o, nil); err != nil {
 		return err
 	}
 	r.Kind.Warnings(o, nil, req.warn)
@@ -423,7 +421,7 @@ func (r *Resource) createMissing(ctx context.Context, o kinds.Object, req *Reque
 
 // prepareUpdate does steps 2 and 3 of an update.
 func (r *Resource) prepareUpdate(ctx context.Context, current *Item, o kinds.Object, req *Request) (kinds.Object, error) {
-	if !r.Kind.KeepsVersion() {
+	if !r.Kind.Strategy().KeepsVersion {
 		r.Kind.Conform(o)
 	}
 	m := o.GetObjectMeta()
@@ -452,11 +450,7 @@ func (r *Resource) prepareUpdate(ctx context.Context, current *Item, o kinds.Obj
 		return nil, err
 	}
 	restoreSystemFields(m, current.meta())
-	errs, err := r.validate(ctx, req, o, current.obj)
-	if err == nil && len(errs) > 0 {
-		err = errs.Status(r.Kind.GroupKind(), m.Name)
-	}
-	if err != nil {
+	if err := r.validate(ctx, req, o, current.obj); err != nil {
 		return nil, err
 	}
 	if partial {
@@ -473,7 +467,7 @@ func (r *Resource) checkVersion(current *Item, m *meta.ObjectMeta, req *Request)
 	switch {
 	case err != nil:
 		return err
-	case version == 0 && r.Info().UnconditionalUpdate:
+	case version == 0 && r.Kind.Strategy().Update.Unconditional:
 		return nil
 	case version == 0:
 		return field.Errors{field.Invalid("metadata.resourceVersion", int64(0), "must be specified for an update")}.

@@ -54,25 +54,12 @@ type Kind interface {
 
 // Info describes a kind.
 type Info struct {
-	Group, Kind, Plural, Singular string
-	// StoragePrefix is the path before namespace and name in the storage; see Resource.
-	StoragePrefix          string
-	ShortNames, Categories []string
-	// Verbs are the served verbs in the words of discovery; nil means all.
-	Verbs []string
+	// Resource is the Resource of the Descriptor, with defaults filled in. If its FieldRefusal is "", the message lists SelectableFields.
+	Resource
 	// Versions are the versions, the preferred one first.
 	Versions []VersionInfo
 	// SelectableFields are all fields that a fieldSelector may name.
 	SelectableFields []string
-	// FieldRefusal is the format of the message for a fieldSelector with a field that is not selectable. If it is "", the message
-	// lists SelectableFields.
-	FieldRefusal string
-	// CreateOnUpdate and UnconditionalUpdate are the members CreateMissing and Unconditional of the UpdateStrategy.
-	CreateOnUpdate, UnconditionalUpdate bool
-	// ReturnsDeleted and OrphansDependents are the members ReturnsObject and OrphansDependents of the DeleteStrategy.
-	ReturnsDeleted, OrphansDependents bool
-	// ClusterScoped, Status and Native are the members of Resource with the same names.
-	ClusterScoped, Status, Native bool
 	// Trees reports that objects have members that no Go type declares, as Unstructured ones have. Their JSON has the members in the
 	// order of their names, and they accept no strategic merge patch.
 	Trees bool
