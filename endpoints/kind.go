@@ -23,7 +23,7 @@ var shared = sync.OnceValue(func() *store.Kind[Endpoints] {
 		}},
 		Strategy: kind.Strategy[*Endpoints]{
 			ValidateFinalizer: validateFinalizer, Default: setDefaults, Validate: validate, Warnings: warnings,
-			Update: kind.UpdateStrategy[*Endpoints]{CreateMissing: true, Unconditional: true, ValidateMetadata: true},
+			Update: kind.UpdateStrategy[*Endpoints]{CreateMissing: true, Unconditional: true, MetadataAsNew: 1},
 		},
 		Table: kind.Table[*Endpoints]{Columns: []kind.Column[*Endpoints]{
 			kind.NameColumn[*Endpoints](),

@@ -110,7 +110,7 @@ func TestKindHasTheNamesOfItsDescriptor(t *testing.T) {
 
 func TestKindHasEveryMemberOfItsDescriptor(t *testing.T) {
 	d := widgetDescriptor()
-	d.Resource.Singular, d.Resource.StoragePrefix, d.Resource.Native, d.Strategy.Update.CreateMissing, d.Strategy.Update.ValidateMetadata = "gadget", "things", true, true, true
+	d.Resource.Singular, d.Resource.StoragePrefix, d.Resource.Native, d.Strategy.Update.CreateMissing, d.Strategy.Update.MetadataAsNew = "gadget", "things", true, true, 1
 	bad := "bad"
 	d.Strategy.ValidateName = func(name string, prefix bool) []string {
 		if name == bad {

@@ -414,7 +414,7 @@ type ScalarKind int
 
 // The kinds of scalars.
 const (
-	AnyScalar ScalarKind = iota // times, which may be any scalar
+	AnyScalar ScalarKind = iota // times and quantities, which may be any scalar
 	String
 	Numeric
 	Boolean
@@ -424,6 +424,9 @@ const (
 func (t *Type) ScalarKind() ScalarKind {
 	if t.Schema != nil {
 		return t.treeScalar()
+	}
+	if t.custom != nil {
+		return AnyScalar
 	}
 	switch t.shape {
 	case shapeCustom, shapeCustomBytes:

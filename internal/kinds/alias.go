@@ -17,6 +17,7 @@ func (k *Kind) alias(of *kind.Alias[Object], version int) *Kind {
 		origin: k, own: version,
 	}
 	a.of.SelectableFields = of.SelectableFields
+	a.of.Strategy.Create.MetadataLast, a.of.Strategy.Update.LeavesMetadata = false, false // upstream: ValidateEventCreate and Update
 	if a.of.Strategy.ValidateName = of.ValidateName; of.ValidateName == nil {
 		a.of.Strategy.ValidateName = validate.NameIsDNSSubdomain
 	}

@@ -63,10 +63,10 @@ func eraseStrategy[P any](s *kind.Strategy[P]) kind.Strategy[Object] {
 	e := kind.Strategy[Object]{
 		ValidateName: s.ValidateName, ValidateFinalizer: s.ValidateFinalizer, Validate: erase2(s.Validate), Warnings: erase2(s.Warnings), StatusWarnings: erase2(s.StatusWarnings),
 		Through: s.Through, KeepsVersion: s.KeepsVersion, SlowValidation: s.SlowValidation,
-		Create: kind.CreateStrategy[Object]{KeepStatus: s.Create.KeepStatus, Warnings: erase1(s.Create.Warnings)},
+		Create: kind.CreateStrategy[Object]{KeepStatus: s.Create.KeepStatus, MetadataLast: s.Create.MetadataLast, Warnings: erase1(s.Create.Warnings)},
 		Update: kind.UpdateStrategy[Object]{
 			Counts: erase2(s.Update.Counts), Resets: s.Update.Resets, CreateMissing: s.Update.CreateMissing,
-			Unconditional: s.Update.Unconditional, ValidateMetadata: s.Update.ValidateMetadata,
+			Unconditional: s.Update.Unconditional, MetadataAsNew: s.Update.MetadataAsNew, LeavesMetadata: s.Update.LeavesMetadata,
 		},
 		Delete: kind.DeleteStrategy[Object]{
 			Holds: erase1(s.Delete.Holds), Grace: eraseWith(s.Delete.Grace), ReturnsObject: s.Delete.ReturnsObject, OrphansDependents: s.Delete.OrphansDependents,
@@ -119,7 +119,7 @@ func eraseFields[P any](fields []kind.SelectableField[P]) (out []kind.Selectable
 func eraseSubresource[P any](s *kind.Subresource[P]) kind.Subresource[Object] {
 	e := kind.Subresource[Object]{
 		Name: s.Name, Body: s.Body, Verbs: s.Verbs, Read: erase1e(s.Read), Shows: erase1(s.Shows), Start: erase1e(s.Start),
-		Write: eraseWith(s.Write), Resets: s.Resets,
+		Write: eraseWith(s.Write), Resets: s.Resets, MetadataAsNew: s.MetadataAsNew, LeavesMetadata: s.LeavesMetadata,
 		Validate: erase2(s.Validate), Removes: s.Removes, Member: s.Member, ConnectKind: s.ConnectKind, ConnectPaths: s.ConnectPaths,
 	}
 	if f := s.MayRemove; f != nil {

@@ -115,8 +115,14 @@ func (k *Kind) PrepareSubresource(ctx context.Context, s *Subresource, body, cur
 	if err := s.Write(o, body); err != nil {
 		return nil, err
 	}
-	m := o.GetObjectMeta()
-	m.ManagedFields = body.GetObjectMeta().ManagedFields
+	m, sent := o.GetObjectMeta(), body.GetObjectMeta()
+	m.ManagedFields = sent.ManagedFields
+	if k.info.Native && !slices.Contains(s.Resets, "metadata") { // the validation refuses another identity
+		m.UID = cmp.Or(sent.UID, m.UID)
+		if !sent.CreationTimestamp.IsZero() {
+			m.CreationTimestamp = sent.CreationTimestamp
+		}
+	}
 	if s.Name != memberStatus && k.counts(o, current) {
 		m.Generation++
 	}
@@ -132,7 +138,7 @@ func (k *Kind) ValidateSubresource(s *Subresource, version int, o, old Object) f
 	case s.Name == memberStatus:
 		validate = k.versions[version].validateStatus
 	}
-	return append(k.validateUpdatedMetadata(o, old), validate(o, old)...)
+	return append(k.validateUpdatedMetadata(o, old, s.MetadataAsNew, s.LeavesMetadata), validate(o, old)...)
 }
 
 // BodyOf returns the body that an update of a subresource begins with, with the managers of the member that it writes.

@@ -24,6 +24,12 @@ const maxAnnotations = 256 << 10
 // ValidateCreate returns the problems of a new object.
 func (k *Kind) ValidateCreate(version int, o Object) field.Errors {
 	m := o.GetObjectMeta()
+	if k.of.Strategy.Create.MetadataLast {
+		if errs := k.versions[version].validate(o, nil); len(errs) > 0 {
+			return errs
+		}
+		return k.validateOwnMetadata(m)
+	}
 	errs := k.validateOwnMetadata(m)
 	errs = append(errs, k.versions[version].validate(o, nil)...)
 	if len(errs) == 0 { // all but the names is valid by the rules of all kinds too
@@ -39,11 +45,13 @@ func (k *Kind) ValidateContent(version int, o Object) field.Errors {
 
 // ValidateUpdate returns the problems of an update. Parts that equal the old ones are valid.
 func (k *Kind) ValidateUpdate(version int, o, old Object) field.Errors {
-	return append(k.validateUpdatedMetadata(o, old), k.versions[version].validate(o, old)...)
+	rules := &k.of.Strategy.Update
+	return append(k.validateUpdatedMetadata(o, old, rules.MetadataAsNew, rules.LeavesMetadata), k.versions[version].validate(o, old)...)
 }
 
-// validateUpdatedMetadata is the part of ValidateUpdate that all kinds share.
-func (k *Kind) validateUpdatedMetadata(o, old Object) field.Errors {
+// validateUpdatedMetadata applies the rules of all kinds to the metadata of an update, and then those that the kind applies again; see
+// kind.UpdateStrategy.
+func (k *Kind) validateUpdatedMetadata(o, old Object, asNew int, leaves bool) field.Errors {
 	m, oldMeta := o.GetObjectMeta(), old.GetObjectMeta()
 	shared := validateShared(m, oldMeta)
 	var managers, errs field.Errors
@@ -57,9 +65,11 @@ func (k *Kind) validateUpdatedMetadata(o, old Object) field.Errors {
 	errs = append(errs, validateFinalizers(m.Finalizers)...)
 	errs = append(errs, managers...)
 	update := append(validateMetadataUpdate(m, oldMeta, shared), managers...)
-	errs = append(append(errs, update...), update...)
-	errs = append(errs, k.validateOwnFinalizers(m)...)
-	if k.of.Strategy.Update.ValidateMetadata {
+	errs = append(errs, update...)
+	if !leaves {
+		errs = append(append(errs, update...), k.validateOwnFinalizers(m)...)
+	}
+	for range asNew {
 		errs = append(errs, k.validateOwnMetadata(m)...)
 	}
 	return errs

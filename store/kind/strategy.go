@@ -58,6 +58,8 @@ type CreateStrategy[P any] struct {
 	Warnings func(obj P) []string
 	// KeepStatus lets a create set the status of a kind with Resource.Status, as Nodes do.
 	KeepStatus bool
+	// MetadataLast validates the metadata of a new object only if Validate finds no problem, as for a PodDisruptionBudget.
+	MetadataLast bool
 }
 
 // UpdateStrategy has the rules of updates.
@@ -74,8 +76,11 @@ type UpdateStrategy[P any] struct {
 	CreateMissing bool
 	// Unconditional lets an update leave out the resourceVersion.
 	Unconditional bool
-	// ValidateMetadata also applies the rules of a create to the metadata of an update, after the rules of an update. Endpoints set it.
-	ValidateMetadata bool
+	// MetadataAsNew is how often the metadata of an update is validated by the rules of a create too, after the rules of an update: each
+	// time reports a problem again, as a real server does. For Endpoints it is 1.
+	MetadataAsNew int
+	// LeavesMetadata leaves the metadata of an update to the rules of all kinds. Without it, the rules of an update are applied a second time.
+	LeavesMetadata bool
 }
 
 // DeleteStrategy has the rules of deletions.

@@ -39,6 +39,9 @@ type Subresource[P any] struct {
 	Resets []string
 	// Validate, if not nil, returns the problems of a write with a body of the parent's kind, in place of the functions of the version.
 	Validate func(parent, old P) field.Errors
+	// MetadataAsNew and LeavesMetadata are as in UpdateStrategy, for writes with a body of the parent's kind.
+	MetadataAsNew  int
+	LeavesMetadata bool
 	// Removes makes a create delete the parent, as an Eviction does, with the deleteOptions of the body. Write, if it is
 	// not nil, changes the parent first.
 	Removes bool

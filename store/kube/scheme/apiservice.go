@@ -29,7 +29,7 @@ func APIServices() (kind.Kind, error) {
 var apiServices = sync.OnceValues(func() (kind.Kind, error) {
 	gvk := apiServiceKind()
 	return newBuilder().builtin(served{
-		group: gvk.Group, version: gvk.Version, kind: gvk.Kind, plural: "apiservices", categories: apiExtensions(), cluster: true,
+		group: gvk.Group, version: gvk.Version, kind: gvk.Kind, plural: "apiservices", prefix: gvk.Group + "/apiservices", categories: apiExtensions(), cluster: true,
 		status: true, ownStatus: true, needsVersion: true, name: kind.PathSegmentName, create: onCreate(createAPIService), defaults: on(defaultAPIService),
 	})
 })

@@ -1,6 +1,7 @@
 package scheme
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"reflect"
@@ -38,21 +39,18 @@ func (b *builder) builtin(r served) (kind.Kind, error) {
 	v.Validate, v.ValidateStatus = validator(""), validator("status")
 	d := kind.Descriptor[meta.Object]{
 		Resource: kind.Resource{
-			Group: r.group, Kind: r.kind, Plural: r.plural, StoragePrefix: r.prefix,
+			Group: r.group, Kind: r.kind, Plural: r.plural, StoragePrefix: cmp.Or(r.prefix, r.plural),
 			ShortNames: r.short, Categories: r.categories, ClusterScoped: r.cluster, Status: r.status,
 			Native: true, Verbs: r.verbs, FieldRefusal: r.refusal,
 		},
 		Versions: []kind.Version[meta.Object]{v},
 		Strategy: kind.Strategy[meta.Object]{
-			ValidateName: r.name, Default: b.setDefaults, Warnings: warner(warnings.OfWrite), StatusWarnings: warner(warnings.OfStatus), Create: kind.CreateStrategy[meta.Object]{KeepStatus: r.keepsStatus, Warnings: r.earlyWarnings}, Update: kind.UpdateStrategy[meta.Object]{Resets: r.resets, CreateMissing: r.creates, Unconditional: !r.needsVersion, ValidateMetadata: r.metadataAgain}, Delete: kind.DeleteStrategy[meta.Object]{Holds: r.holds},
+			ValidateName: r.name, Default: b.setDefaults, Warnings: warner(warnings.OfWrite), StatusWarnings: warner(warnings.OfStatus), Create: kind.CreateStrategy[meta.Object]{KeepStatus: r.keepsStatus, Warnings: r.earlyWarnings}, Update: kind.UpdateStrategy[meta.Object]{Resets: r.resets, CreateMissing: r.creates, Unconditional: !r.needsVersion}, Delete: kind.DeleteStrategy[meta.Object]{Holds: r.holds},
 		},
 		SelectableFields: r.fields,
 	}
 	admits := strings.HasPrefix(r.group, "admissionregistration.")
-	// The validation of these kinds leaves the metadata to the rules of all kinds.
-	if !admits && r.kind != "PodDisruptionBudget" && r.kind != "Event" {
-		d.Strategy.ValidateFinalizer = validateFinalizer
-	}
+	validateMetadata(&d.Strategy, r)
 	d.Strategy.SlowValidation = admits || r.group == "resource.k8s.io" // their expressions are compiled
 	if r.defaults != nil {
 		d.Strategy.Default = func(o meta.Object) { r.defaults(valueOf(o)) }

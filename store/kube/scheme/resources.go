@@ -25,11 +25,9 @@ type served struct {
 	// resets are the members, beside the status, that a write of the object does not own, and statusResets the ones, beside spec,
 	// that a write of the status does not (upstream: GetResetFields).
 	resets, statusResets []string
-	// metadataAgain validates the metadata of an update as the metadata of a new object, too.
-	metadataAgain bool
 	// creates lets an update create; needsVersion refuses an update without a resourceVersion.
 	creates, needsVersion bool
-	prefix                string // in the storage, if it is not group and plural
+	prefix                string // in the storage, if it is not the plural
 	verbs                 []string
 	name                  func(string, bool) []string
 	counts                []string // the members that count a generation; see counter
@@ -74,7 +72,7 @@ func coreResources() []served {
 		{version: v, kind: "Binding", plural: "bindings", verbs: []string{"create"}, through: throughPod()},
 		{version: v, kind: "ComponentStatus", plural: "componentstatuses", short: []string{"cs"}, cluster: true, verbs: []string{"get", "list"},
 			objects: componentStatuses, deprecated: "v1 ComponentStatus is deprecated in v1.19+"},
-		{version: v, kind: "ConfigMap", plural: "configmaps", short: []string{"cm"}, metadataAgain: true},
+		{version: v, kind: "ConfigMap", plural: "configmaps", short: []string{"cm"}},
 		{version: v, kind: "Event", plural: "events", short: []string{"ev"}, creates: true, name: kind.PathSegmentName, fields: eventFields()},
 		{version: v, kind: "LimitRange", plural: "limitranges", short: []string{"limits"}, creates: true, create: onCreate(createLimitRange)},
 		{version: v, kind: "Namespace", plural: "namespaces", short: []string{"ns"}, cluster: true, status: true, name: kind.DNSLabelName,

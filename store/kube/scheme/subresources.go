@@ -45,13 +45,12 @@ func (b *builder) body(group, version, name string, verbs ...string) (kind.Kind,
 // statusSubresource is the status of nearly all built-in kinds: unlike the status of custom resources, it also writes the metadata
 // (upstream: pkg/registry, the status strategies without ResetObjectMetaForStatus).
 func (t *objectType) statusSubresource(r served, drops gated.Dropper) kind.Subresource[meta.Object] {
-	return kind.Subresource[meta.Object]{Name: "status", Verbs: readWrite(), Resets: append([]string{"spec"}, r.statusResets...), Write: func(parent, body meta.Object) error {
-		before := t.copyOf(parent)
+	s := kind.Subresource[meta.Object]{Name: "status", Verbs: readWrite(), Resets: append([]string{"spec"}, r.statusResets...), Write: func(parent, body meta.Object) error {
+		before, owners := t.copyOf(parent), parent.GetObjectMeta().OwnerReferences
 		t.typ.CopyMember(parent, body, "status")
-		m, b := parent.GetObjectMeta(), body.GetObjectMeta()
-		m.Labels, m.Annotations, m.Finalizers = b.Labels, b.Annotations, b.Finalizers
-		if r.kind != "Pod" {
-			m.OwnerReferences = b.OwnerReferences
+		writeMetadata(parent, body)
+		if r.kind == "Pod" {
+			parent.GetObjectMeta().OwnerReferences = owners
 		}
 		if drops != nil {
 			drops.Drop(valueOf(parent), before)
@@ -61,6 +60,14 @@ func (t *objectType) statusSubresource(r served, drops gated.Dropper) kind.Subre
 		}
 		return nil
 	}}
+	validateStatusMetadata(&s, r.kind)
+	return s
+}
+
+// writeMetadata takes over the metadata that a body of a subresource may change.
+func writeMetadata(parent, body meta.Object) {
+	m, b := parent.GetObjectMeta(), body.GetObjectMeta()
+	m.Labels, m.Annotations, m.Finalizers, m.OwnerReferences = b.Labels, b.Annotations, b.Finalizers, b.OwnerReferences
 }
 
 // scale is the subresource scale of workloads with a LabelSelector.
@@ -239,6 +246,7 @@ func merged(a, b map[string]string) map[string]string {
 func namespaceSubresources(*builder) ([]kind.Subresource[meta.Object], error) {
 	return []kind.Subresource[meta.Object]{{Name: "finalize", Verbs: []string{"update"}, Resets: []string{"status"}, Write: func(namespace, body meta.Object) error {
 		value[corev1.Namespace](namespace).Spec.Finalizers = value[corev1.Namespace](body).Spec.Finalizers
+		writeMetadata(namespace, body)
 		return nil
 	}}}, nil
 }
@@ -246,10 +254,13 @@ func namespaceSubresources(*builder) ([]kind.Subresource[meta.Object], error) {
 // approval is the subresource by which a signing request is approved or denied.
 func approval(b *builder) ([]kind.Subresource[meta.Object], error) {
 	t, _, err := b.version(schema.GroupVersionKind{Group: "certificates.k8s.io", Version: "v1", Kind: "CertificateSigningRequest"})
-	return []kind.Subresource[meta.Object]{{Name: "approval", Verbs: readWrite(), Resets: []string{"spec", "status.certificate"}, Write: func(o, body meta.Object) error {
+	s := kind.Subresource[meta.Object]{Name: "approval", Verbs: readWrite(), Resets: []string{"spec", "status.certificate"}, Write: func(o, body meta.Object) error {
 		before, request := t.copyOf(o), value[certificatesv1.CertificateSigningRequest](o)
 		request.Status.Conditions = value[certificatesv1.CertificateSigningRequest](body).Status.Conditions
 		conditionTimes(request, before.(*certificatesv1.CertificateSigningRequest))
+		writeMetadata(o, body)
 		return nil
-	}}}, err
+	}}
+	validateStatusMetadata(&s, "CertificateSigningRequest")
+	return []kind.Subresource[meta.Object]{s}, err
 }

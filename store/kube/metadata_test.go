@@ -1,0 +1,124 @@
+package kube_test
+
+import (
+	"encoding/json"
+	"io"
+	"maps"
+	"net/http"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/kubecoord/kubecoord/httpapi/apitest"
+	"github.com/kubecoord/kubecoord/store/kube/scheme"
+	"github.com/kubecoord/kubecoord/store/meta"
+)
+
+// metadataRow is an object, and how many causes a kube-apiserver 1.36.3 gives for bad metadata of it.
+type metadataRow struct {
+	Path   string
+	Object json.RawMessage
+	// Causes are by subresource: of a patch of a label, of a finalizer and of the uid. Create is the number for a new object with
+	// the label and the finalizer.
+	Causes map[string][]int
+	Create int
+}
+
+var badMetadata = []string{`{"labels":{"/x":"v"}}`, `{"finalizers":["bad"]}`, `{"uid":"abc"}`}
+
+// A real server reports a problem of the metadata as often as it looks for it, which differs from kind to kind.
+func TestProblemsOfMetadataAreReportedAsOften(t *testing.T) {
+	data, err := os.ReadFile("testdata/metadata.json")
+	require.NoError(t, err)
+	var rows []metadataRow
+	require.NoError(t, json.Unmarshal(data, &rows))
+	services, err := scheme.APIServices()
+	require.NoError(t, err)
+	all, err := everyKind()
+	require.NoError(t, err)
+	var o apitest.Options
+	o.API.Kinds = append(slices.Clip(all), services)
+	api := apitest.New(t, o)
+	causes := func(t *testing.T, method, path, contentType, body string) int {
+		code, text := ask(t, api, method, path, contentType, body)
+		if code < 300 {
+			return 0
+		}
+		var s meta.Status
+		require.NoError(t, json.Unmarshal([]byte(text), &s), text)
+		require.NotNil(t, s.Details, text)
+		return len(s.Details.Causes)
+	}
+	for _, row := range rows {
+		t.Run(row.Path, func(t *testing.T) {
+			var object map[string]any
+			require.NoError(t, json.Unmarshal(row.Object, &object))
+			m := object["metadata"].(map[string]any)
+			name := m["name"].(string)
+			code, text := ask(t, api, "POST", row.Path, "application/json", string(row.Object))
+			require.Equal(t, http.StatusCreated, code, text)
+			for _, sub := range slices.Sorted(maps.Keys(row.Causes)) {
+				for i, bad := range badMetadata {
+					if sub == "status" && i == 2 && row.Causes[sub][0] == 0 && row.Causes[sub][1] == 0 {
+						continue // a write of such a status has no metadata here
+					}
+					path := row.Path + "/" + name
+					if sub != "" {
+						path += "/" + sub
+					}
+					got := causes(t, "PATCH", path+"?dryRun=All", "application/merge-patch+json", `{"metadata":`+bad+`}`)
+					assert.Equal(t, row.Causes[sub][i], got, "%s %s", sub, bad)
+				}
+			}
+			m["name"], m["labels"], m["finalizers"] = "second", map[string]any{"/x": "v"}, []any{"bad"}
+			body, err := json.Marshal(object)
+			require.NoError(t, err)
+			assert.Equal(t, row.Create, causes(t, "POST", row.Path+"?dryRun=All", "application/json", string(body)), "create")
+			ask(t, api, "DELETE", row.Path+"/"+name+"?gracePeriodSeconds=0", "application/json", "")
+		})
+	}
+}
+
+// ask sends a request, and returns the code and the body of the answer.
+func ask(t *testing.T, api *apitest.API, method, path, contentType, body string) (int, string) {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), method, api.Host()+path, strings.NewReader(body))
+	require.NoError(t, err)
+	req.Header.Set("Content-Type", contentType)
+	resp, err := api.Transport().RoundTrip(req)
+	require.NoError(t, err)
+	defer resp.Body.Close()
+	data, err := io.ReadAll(resp.Body)
+	require.NoError(t, err)
+	return resp.StatusCode, string(data)
+}
+
+// A PodDisruptionBudget is validated before its metadata, which is not looked at then.
+func TestMetadataIsLast(t *testing.T) {
+	code, body := ask(t, serve(t, apitest.Options{}), "POST", "/apis/policy/v1/namespaces/a/poddisruptionbudgets", "application/json",
+		`{"metadata":{"name":"a","labels":{"/x":"v"}},"spec":{"minAvailable":-1}}`)
+	assert.Equal(t, http.StatusUnprocessableEntity, code)
+	assert.NotContains(t, body, "metadata.labels")
+}
+
+func TestAnAppliedQuantityMayBeANumber(t *testing.T) {
+	code, body := ask(t, serve(t, apitest.Options{}), "PATCH", "/api/v1/namespaces/a/pods/a?fieldManager=m", "application/apply-patch+yaml",
+		`{"apiVersion":"v1","kind":"Pod","metadata":{"name":"a"},"spec":{"containers":[{"name":"a","image":"b","resources":{"requests":{"cpu":1}}}]}}`)
+	assert.Equal(t, http.StatusCreated, code, body)
+	assert.Contains(t, body, `"requests":{"cpu":"1"}`)
+}
+
+// The keys of built-in kinds have no group, as errors of the storage show.
+func TestKeysOfBuiltInKinds(t *testing.T) {
+	api := serve(t, apitest.Options{})
+	const roles = "/apis/rbac.authorization.k8s.io/v1/namespaces/a/roles"
+	code, body := ask(t, api, "POST", roles, "application/json", `{"metadata":{"name":"a"}}`)
+	require.Equal(t, http.StatusCreated, code, body)
+	code, body = ask(t, api, "PUT", roles+"/a", "application/json", `{"metadata":{"name":"a","uid":"other"}}`)
+	assert.Equal(t, http.StatusConflict, code)
+	assert.Contains(t, body, "Key: /registry/roles/a/a,")
+}
