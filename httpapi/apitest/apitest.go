@@ -12,7 +12,6 @@ import (
 
 	"github.com/kubecoord/kubecoord/httpapi"
 	"github.com/kubecoord/kubecoord/internal/registry"
-	"github.com/kubecoord/kubecoord/internal/verdict"
 	"github.com/kubecoord/kubecoord/store"
 	"github.com/kubecoord/kubecoord/store/fixture"
 )
@@ -63,7 +62,7 @@ type API struct {
 	st       *registry.Store
 	api      *httpapi.API
 	closing  chan struct{} // closed by Close: every wait ends
-	recorder *verdict.Recorder
+	recorder *recorder
 	ended    sync.Once
 
 	mu      sync.Mutex // guards all below and their contents; no callback runs under it
@@ -105,15 +104,12 @@ func New(t TB, opts ...Options) *API {
 			return nil
 		}
 	}
-	rec := verdict.NewRecorder(st.Registry(), o.kept()) // before o.API.Parts, whose writes it has too
+	rec := newRecorder(st.Registry(), max(cmp.Or(o.KeepHistory, 10_000), 0)) // before o.API.Parts, whose writes it has too
 	return newAPI(t, st, rec, o, func(opts httpapi.Options) *httpapi.API { return httpapi.New(st, opts) })
 }
 
-// kept returns KeepHistory or its default.
-func (o *Options) kept() int { return max(cmp.Or(o.KeepHistory, 10_000), 0) }
-
 // newAPI returns an API that ends with the test. serve makes its handler.
-func newAPI(t TB, st *store.Store, rec *verdict.Recorder, o Options, serve func(httpapi.Options) *httpapi.API) *API {
+func newAPI(t TB, st *store.Store, rec *recorder, o Options, serve func(httpapi.Options) *httpapi.API) *API {
 	a := &API{
 		t: t, opts: o, st: st.Registry(), recorder: rec,
 		closing: make(chan struct{}), open: map[*exchange]struct{}{}, crashed: map[string]*Fault{}, rushes: map[string]*rush{},
@@ -163,7 +159,7 @@ func (a *API) Fork(t TB) *API {
 		return nil
 	}
 	forked := store.Of(st)
-	return newAPI(t, forked, a.recorder.Fork(st), a.opts, func(opts httpapi.Options) *httpapi.API { return a.api.Fork(forked, opts) })
+	return newAPI(t, forked, a.recorder.fork(st), a.opts, func(opts httpapi.Options) *httpapi.API { return a.api.Fork(forked, opts) })
 }
 
 // Close ends the API before the end of the test: requests in progress, watches, the election,

@@ -14,7 +14,6 @@ import (
 
 	"github.com/kubecoord/kubecoord/internal/caller"
 	"github.com/kubecoord/kubecoord/internal/registry"
-	"github.com/kubecoord/kubecoord/internal/verdict"
 	"github.com/kubecoord/kubecoord/store/clock"
 )
 
@@ -42,11 +41,10 @@ type exchange struct {
 	torn bool      // the watch must end
 	due  time.Time // of the last event that was held back
 
-	// For Verify: the request, its entry if it is a write, and the versions in the part of the
+	// For Verify: whether an update or a patch names a resourceVersion, and the versions in the part of the
 	// answer that is not sent yet.
-	judged verdict.Request
-	write  *verdict.Write
-	sights []caller.Sight
+	guarded bool
+	sights  []caller.Sight
 }
 
 // errFault is the error of a write to an answer that a fault has ended.
@@ -128,15 +126,15 @@ func (x *exchange) forward(next http.Handler) {
 // record records the request for Verify, just before the API gets it.
 func (x *exchange) record() {
 	rec := x.api.recorder
-	if rec.Limit() == 0 || x.req.Resource == "" {
+	if rec.limit == 0 || x.req.Resource == "" {
 		return
 	}
 	ctx := caller.WithObserver(x.r.Context(), func(s caller.Sight) { x.sights = append(x.sights, s) })
-	x.write, ctx = rec.Start(ctx, &x.judged, source{x.api, x.req})
-	x.r = x.r.WithContext(ctx)
+	w := rec.start(x)
+	x.r = x.r.WithContext(context.WithValue(ctx, writeKey{}, w))
 	x.api.mu.Lock()
 	defer x.api.mu.Unlock()
-	x.req.write = x.write
+	x.req.write = w
 }
 
 // wait holds the request back. It reports whether the request may continue.

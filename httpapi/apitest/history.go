@@ -32,7 +32,7 @@ func (a *API) Changes(since string) ([]Change, error) {
 			return nil, problem("apitest.Changes", "got %q, want a resourceVersion", since)
 		}
 	}
-	kept, complete := a.recorder.Since(version)
+	kept, complete := a.recorder.after(version)
 	if !complete {
 		return nil, fmt.Errorf("apitest.Changes: the store had more changes than KeepHistory since %q", since)
 	}
@@ -40,8 +40,8 @@ func (a *API) Changes(since string) ([]Change, error) {
 	for i, c := range kept {
 		info := c.Kind().Info()
 		changes[i] = Change{Type: c.Type(), Time: c.At, Group: info.Group, Resource: info.Plural, Result: resultOf(&c.ObjectChange)}
-		if by, ok := c.Source.(source); ok {
-			changes[i].Request = by.copy()
+		if c.by != nil {
+			changes[i].Request = c.by.request()
 		}
 	}
 	return changes, nil
@@ -53,14 +53,9 @@ func resultOf(c *registry.ObjectChange) Result {
 	return Result{it.Namespace(), it.Name(), string(it.UID()), strconv.FormatUint(c.Version, 10)}
 }
 
-// source is the source of a verdict.Write.
-type source struct {
-	api *API
-	req *Request
-}
-
-func (s source) copy() *Request {
-	s.api.mu.Lock()
-	defer s.api.mu.Unlock()
-	return new(s.api.copyLocked(s.req))
+// request returns a copy of the request of a write, perhaps to the API that was forked.
+func (w *write) request() *Request {
+	w.api.mu.Lock()
+	defer w.api.mu.Unlock()
+	return new(w.api.copyLocked(w.req))
 }

@@ -14,7 +14,6 @@ import (
 
 	"github.com/kubecoord/kubecoord/httpapi"
 	"github.com/kubecoord/kubecoord/internal/codec"
-	"github.com/kubecoord/kubecoord/internal/verdict"
 	"github.com/kubecoord/kubecoord/internal/yaml"
 )
 
@@ -33,8 +32,8 @@ func (a *API) Requests() Requests {
 func (a *API) copyLocked(r *Request) Request {
 	out := *r
 	out.Faults = slices.Clone(r.Faults)
-	if c, changed := a.recorder.Made(r.write); changed {
-		out.Result = resultOf(&c)
+	if c := a.recorder.madeBy(r.write); c != nil {
+		out.Result = resultOf(&c.ObjectChange)
 	}
 	return out
 }
@@ -100,7 +99,6 @@ func (x *exchange) receive(r *http.Request) {
 			req.kind = k
 		}
 	}
-	guarded := false
 	switch {
 	case a.Verb == "create" && a.IsResource:
 		req.Name = metadataIn(data, req.ContentType).Name
@@ -108,16 +106,12 @@ func (x *exchange) receive(r *http.Request) {
 		if strings.HasPrefix(req.ContentType, "application/apply-patch+") {
 			req.Verb = "apply"
 		}
-		guarded = bytes.Contains(data, []byte(`"/metadata/resourceVersion"`))
+		x.guarded = bytes.Contains(data, []byte(`"/metadata/resourceVersion"`))
 	}
 	// In protobuf the member has no name.
 	if a.Verb == "update" || a.Verb == "patch" && bytes.Contains(data, []byte("resourceVersion")) {
 		version := metadataIn(data, req.ContentType).ResourceVersion
-		guarded = guarded || version != "" && version != "0"
-	}
-	x.judged = verdict.Request{
-		Verb: req.Verb, Client: req.Client, UserAgent: req.UserAgent, Group: a.Group, Resource: a.Resource, Namespace: a.Namespace, Name: req.Name,
-		Selective: req.Query.Get("labelSelector")+req.Query.Get("fieldSelector")+req.Query.Get("shardSelector") != "", Guarded: guarded,
+		x.guarded = x.guarded || version != "" && version != "0"
 	}
 }
 

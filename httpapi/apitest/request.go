@@ -8,7 +8,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/kubecoord/kubecoord/internal/verdict"
 	"github.com/kubecoord/kubecoord/store/kind"
 )
 
@@ -44,8 +43,8 @@ type Request struct {
 	// zero if no object of the resource was written, and if Options.KeepHistory is negative.
 	Result Result
 
-	kind  *kind.Info     // that Resource names, or nil
-	write *verdict.Write // or nil
+	kind  *kind.Info // that Resource names, or nil
+	write *write     // or nil
 }
 
 // WatchEnd is how a watch went so far.
@@ -85,6 +84,11 @@ func (r *Request) line(name string) string {
 		outcome = "cut"
 	}
 	return r.Verb + " " + what + " " + outcome
+}
+
+// isSelective reports whether a list or a watch has a selector.
+func (r *Request) isSelective() bool {
+	return r.Query.Get("labelSelector")+r.Query.Get("fieldSelector")+r.Query.Get("shardSelector") != ""
 }
 
 func objectPath(namespace, name string) string {

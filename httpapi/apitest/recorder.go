@@ -1,4 +1,4 @@
-package verdict
+package apitest
 
 import (
 	"cmp"
@@ -15,13 +15,13 @@ import (
 	"github.com/kubecoord/kubecoord/internal/registry"
 )
 
-// Recorder records the changes of a store, the writes of clients that made them, and the last version of each object that a client
+// recorder records the changes of the store, the writes of clients that made them, and the last version of each object that a client
 // has seen.
-type Recorder struct {
+type recorder struct {
 	limit int
 	seed  maphash.Seed
 
-	mu sync.Mutex // guards all below, and the fields of each Write; taken with the lock of the store held
+	mu sync.Mutex // guards all below, and the fields of each write that change; taken with the lock of the store or with API.mu held
 	// before and then changes are the last limit changes, or up to three times as many, so that dropping old ones is cheap on average.
 	// Forks share before.
 	before, changes []*change
@@ -36,7 +36,7 @@ type Recorder struct {
 // change is a change of the store.
 type change struct {
 	registry.ObjectChange
-	by *Write // nil: no request made it
+	by *write // nil: no request made it
 }
 
 // fork is the moment of a fork. Changes up to version were made before it, by the clock of the parent.
@@ -47,19 +47,19 @@ type fork struct {
 	at time.Time
 }
 
-// NewRecorder returns a Recorder of a store that keeps the last limit changes, and at least the last limit
+// newRecorder returns a recorder of a store that keeps the last limit changes, and at least the last limit
 // versions seen. With limit 0 it records nothing.
-func NewRecorder(st *registry.Store, limit int) *Recorder {
-	rec := &Recorder{limit: limit, seed: maphash.MakeSeed(), seen: map[uint64]uint64{}}
+func newRecorder(st *registry.Store, limit int) *recorder {
+	rec := &recorder{limit: limit, seed: maphash.MakeSeed(), seen: map[uint64]uint64{}}
 	if limit > 0 {
 		st.Observe(rec)
 	}
 	return rec
 }
 
-// Fork returns a Recorder of a new fork of the store, with the changes up to the fork.
-func (rec *Recorder) Fork(st *registry.Store) *Recorder {
-	f := NewRecorder(st, rec.limit)
+// fork returns a recorder of a new fork of the store, with the changes up to the fork.
+func (rec *recorder) fork(st *registry.Store) *recorder {
+	f := newRecorder(st, rec.limit)
 	rec.mu.Lock()
 	defer rec.mu.Unlock()
 	f.mu.Lock()
@@ -74,15 +74,15 @@ func (rec *Recorder) Fork(st *registry.Store) *Recorder {
 }
 
 // Begin implements registry.Observer.
-func (rec *Recorder) Begin(version uint64, empty bool) {
+func (rec *recorder) Begin(version uint64, empty bool) {
 	rec.mu.Lock()
 	defer rec.mu.Unlock()
 	rec.before, rec.changes, rec.since, rec.whole = nil, nil, version, empty
 }
 
 // Changed implements registry.Observer.
-func (rec *Recorder) Changed(ctx context.Context, c registry.ObjectChange) {
-	by, _ := ctx.Value(writeKey{}).(*Write)
+func (rec *recorder) Changed(ctx context.Context, c registry.ObjectChange) {
+	by, _ := ctx.Value(writeKey{}).(*write)
 	rec.mu.Lock()
 	defer rec.mu.Unlock()
 	if len(rec.changes) >= 2*rec.limit {
@@ -91,49 +91,34 @@ func (rec *Recorder) Changed(ctx context.Context, c registry.ObjectChange) {
 	made := &change{c, by}
 	rec.changes = append(rec.changes, made)
 	// Admission may write objects of other resources, such as quotas, in the name of the request.
-	if by != nil && by.rec == rec && c.Kind().Info().Plural == by.resource {
+	if by != nil && by.api.recorder == rec && c.Kind().Info().Plural == by.req.Resource {
 		by.made = made
 	}
 }
 
-// Made returns the last change that a write made of an object of its resource. It is false if there is none. w may be nil.
-func (rec *Recorder) Made(w *Write) (c registry.ObjectChange, changed bool) {
+// madeBy returns the last change that a write made of an object of its resource, or nil. w may be nil.
+func (rec *recorder) madeBy(w *write) *change {
 	if w == nil {
-		return c, false
+		return nil
 	}
 	rec.mu.Lock()
 	defer rec.mu.Unlock()
-	if w.made == nil {
-		return c, false
-	}
-	return w.made.ObjectChange, true
+	return w.made
 }
 
-// Change is a change of the store, with the source of the Write that made it. Source is nil without a Write.
-type Change struct {
-	registry.ObjectChange
-	Source any
-}
-
-// Since returns the changes after a version, the oldest first. complete reports whether none is missing.
-func (rec *Recorder) Since(version uint64) (changes []Change, complete bool) {
+// after returns the changes after a version, the oldest first. complete reports whether none is missing.
+func (rec *recorder) after(version uint64) (changes []*change, complete bool) {
 	rec.mu.Lock()
 	defer rec.mu.Unlock()
 	for _, part := range [][]*change{rec.before, rec.changes} {
 		first, _ := slices.BinarySearchFunc(part, version+1, func(c *change, version uint64) int { return cmp.Compare(c.Version, version) })
-		for _, c := range part[first:] {
-			var source any
-			if c.by != nil {
-				source = c.by.source
-			}
-			changes = append(changes, Change{c.ObjectChange, source})
-		}
+		changes = append(changes, part[first:]...)
 	}
 	return changes, rec.limit > 0 && (version >= rec.since || rec.whole)
 }
 
 // trimLocked keeps the last limit changes.
-func (rec *Recorder) trimLocked() {
+func (rec *recorder) trimLocked() {
 	all := slices.Concat(rec.before, rec.changes)
 	if n := len(all) - rec.limit; n > 0 {
 		rec.since, rec.whole = all[n-1].Version, false
@@ -141,54 +126,40 @@ func (rec *Recorder) trimLocked() {
 	}
 }
 
-// Limit returns the limit of NewRecorder.
-func (rec *Recorder) Limit() int { return rec.limit }
-
-// Request is the part of a request that a Recorder needs.
-type Request struct {
-	Verb, Client, UserAgent          string
-	Group, Resource, Namespace, Name string
-	Selective                        bool // a list or watch has a selector
-	Guarded                          bool // an update or a patch names a resourceVersion
+// write is a request that may change objects.
+type write struct {
+	api    *API
+	req    *Request
+	blind  bool    // it names no resourceVersion
+	known  uint64  // the last version of the object that the client had seen, or 0
+	status int     // 0 if the client got no answer
+	made   *change // the last change that it made of an object of its resource, or nil
 }
 
-// Write is a request that may change objects.
-type Write struct {
-	rec               *Recorder
-	verb              string
-	client, userAgent string
-	blind             bool   // it names no resourceVersion
-	known             uint64 // the last version of the object that the client had seen, or 0
-	status            int    // 0 if the client got no answer
-	source            any    // of Start
-	resource          string
-	made              *change // the last change that it made of an object of its resource, or nil
-}
-
-// writeKey is the context key of the Write that a request is.
+// writeKey is the context key of the write that a request is.
 type writeKey struct{}
 
-// Start records a write before the API gets it, and returns it with the context for it. The Write is nil for a read. Since returns
-// source with the changes of the write.
-func (rec *Recorder) Start(ctx context.Context, r *Request, source any) (*Write, context.Context) {
-	w := &Write{rec: rec, verb: r.Verb, client: r.Client, userAgent: r.UserAgent, source: source, resource: r.Resource}
+// start records a write before the API gets it. It returns nil for a read.
+func (rec *recorder) start(x *exchange) *write {
+	r := x.req
+	w := &write{api: x.api, req: r}
 	switch r.Verb {
 	case "get", "list", "watch":
-		return nil, ctx
+		return nil
 	case "update", "patch", "apply":
-		w.blind = !r.Guarded
+		w.blind = !x.guarded
 	}
 	rec.mu.Lock()
 	defer rec.mu.Unlock()
 	for _, scope := range [][2]string{{r.Namespace, r.Name}, {r.Namespace, ""}, {"", ""}} {
 		w.known = max(w.known, rec.seenLocked(rec.key(r, scope[0], scope[1])))
 	}
-	return w, context.WithValue(ctx, writeKey{}, w)
+	return w
 }
 
-// Answered records the code of the answer to a write. It must be called before the client gets
+// answered records the code of the answer to a write. It must be called before the client gets
 // the answer. w may be nil.
-func (rec *Recorder) Answered(w *Write, code int) {
+func (rec *recorder) answered(w *write, code int) {
 	if w != nil {
 		rec.mu.Lock()
 		defer rec.mu.Unlock()
@@ -196,14 +167,14 @@ func (rec *Recorder) Answered(w *Write, code int) {
 	}
 }
 
-// Saw records versions that the client of a request sees. It must be called before the client
+// saw records versions that the client of a request sees. It must be called before the client
 // gets them, so that every reaction of the client comes later.
-func (rec *Recorder) Saw(r *Request, sights []caller.Sight) {
+func (rec *recorder) saw(r *Request, sights []caller.Sight) {
 	rec.mu.Lock()
 	defer rec.mu.Unlock()
 	for _, s := range sights {
 		if s.Name == "" { // all objects of a list, or up to a bookmark
-			if r.Selective || r.Verb != "list" && r.Verb != "watch" {
+			if r.isSelective() || r.Verb != "list" && r.Verb != "watch" {
 				continue
 			}
 			s.Namespace = r.Namespace
@@ -218,28 +189,28 @@ func (rec *Recorder) Saw(r *Request, sights []caller.Sight) {
 	}
 }
 
-func (rec *Recorder) seenLocked(key uint64) uint64 { return max(rec.seen[key], rec.older[key]) }
+func (rec *recorder) seenLocked(key uint64) uint64 { return max(rec.seen[key], rec.older[key]) }
 
 // key returns the hash of a client and an object. With name "" it stands for all objects in a
 // namespace, or in all of them.
-func (rec *Recorder) key(r *Request, namespace, name string) uint64 {
+func (rec *recorder) key(r *Request, namespace, name string) uint64 {
 	return maphash.Comparable(rec.seed, [...]string{r.Client, r.UserAgent, r.Group, r.Resource, namespace, name})
 }
 
 // String returns the verb, the client and the outcome.
-func (w Write) String() string {
+func (w *write) String() string {
 	outcome := "no answer"
 	if w.status != 0 {
 		outcome = strconv.Itoa(w.status)
 	}
-	return w.verb + " of " + w.sender() + ", " + outcome
+	return w.req.Verb + " of " + w.sender() + ", " + outcome
 }
 
 // sender returns the name of the client, or its User-Agent.
-func (w Write) sender() string {
-	switch agent, _, _ := strings.Cut(w.userAgent, " "); {
-	case w.client != "":
-		return fmt.Sprintf("client %q", w.client)
+func (w *write) sender() string {
+	switch agent, _, _ := strings.Cut(w.req.UserAgent, " "); {
+	case w.req.Client != "":
+		return fmt.Sprintf("client %q", w.req.Client)
 	case agent != "":
 		return fmt.Sprintf("%q", agent)
 	}

@@ -1,4 +1,4 @@
-package verdict
+package apitest
 
 import (
 	"encoding/json"
@@ -23,7 +23,7 @@ func (v *examiner) findLostUpdates() {
 }
 
 // checkUpdate checks a change by a write without a resourceVersion.
-func (v *examiner) checkUpdate(w *Write, made *change) {
+func (v *examiner) checkUpdate(w *write, made *change) {
 	known := w.known
 	if known < v.since || known >= made.Old.Version() {
 		return
@@ -36,7 +36,7 @@ func (v *examiner) checkUpdate(w *Write, made *change) {
 		if by == nil && v.changes[i].by != nil {
 			return // its writer is unknown: a client of another API
 		}
-		if by != nil && by.client == w.client && by.userAgent == w.userAgent {
+		if by != nil && by.req.Client == w.req.Client && by.req.UserAgent == w.req.UserAgent {
 			known, unseen = v.changes[i].Version, unseen[n+1:]
 			break
 		}
@@ -48,7 +48,7 @@ func (v *examiner) checkUpdate(w *Write, made *change) {
 	if lost := overwritten(before, made.Old, made.New); len(lost) > 0 {
 		v.out.LostUpdates = append(v.out.LostUpdates, Finding{
 			fmt.Sprintf("%s %s by %s at %d, without a resourceVersion, overwrote an update that it had not seen: it knew %d and replaced %d: %s",
-				w.verb, o, w.sender(), made.Version, known, made.Old.Version(), strings.Join(lost, "; ")),
+				w.req.Verb, o, w.sender(), made.Version, known, made.Old.Version(), strings.Join(lost, "; ")),
 			v.excerpt(o, made.Version),
 		})
 	}
@@ -56,7 +56,7 @@ func (v *examiner) checkUpdate(w *Write, made *change) {
 
 // stateAt returns an object at a version, or nil if it did not exist. The object must have
 // changed, and the version must not be before Since.
-func (v *examiner) stateAt(o object, version uint64) *registry.Item {
+func (v *examiner) stateAt(o objectName, version uint64) *registry.Item {
 	changes := v.upTo(o, version)
 	if len(changes) == 0 {
 		return v.changes[v.byObject[o][0]].Old

@@ -1,6 +1,4 @@
-// Package verdict finds mistakes of clients in the recorded changes of a store: two holders of
-// one Lease at the same time, and updates that were lost.
-package verdict
+package apitest
 
 import (
 	"cmp"
@@ -11,35 +9,15 @@ import (
 	"github.com/kubecoord/kubecoord/internal/kinds"
 )
 
-// Verdict is the result of Examine. Package apitest documents it.
-type Verdict struct {
-	TwoHolders, LostUpdates []Finding
-	Limits                  []string
-}
-
-// Finding is one mistake of a client, in one line, with the changes that led to it.
-type Finding struct {
-	Text    string
-	Excerpt []string
-}
-
-// Examine examines the changes of the store and the requests that made them.
-func (rec *Recorder) Examine() Verdict {
-	v := rec.examiner()
-	v.findTwoHolders()
-	v.findLostUpdates()
-	return v.out
-}
-
 // examiner returns an examiner of the changes so far.
-func (rec *Recorder) examiner() *examiner {
-	v := &examiner{byObject: map[object][]int{}}
+func (rec *recorder) examiner() *examiner {
+	v := &examiner{byObject: map[objectName][]int{}, out: Verdict{TwoHolders: []Finding{}, LostUpdates: []Finding{}}} // lists in JSON, not null
 	rec.mu.Lock()
 	rec.trimLocked()
 	v.changes, v.since, v.whole, v.forks = slices.Concat(rec.before, rec.changes), rec.since, rec.whole, slices.Clip(rec.forks)
-	v.writes = make([]*Write, len(v.changes))
+	v.writes = make([]*write, len(v.changes))
 	for i, c := range v.changes {
-		if c.by != nil && c.by.rec == rec {
+		if c.by != nil && c.by.api.recorder == rec {
 			v.writes[i] = new(*c.by)
 		}
 	}
@@ -67,35 +45,29 @@ type examiner struct {
 	since    uint64
 	whole    bool
 	forks    []fork
-	writes   []*Write         // copies, by the index of their change; nil if no request made it, or a request to another API
-	byObject map[object][]int // indices of changes
+	writes   []*write             // copies, by the index of their change; nil if no request made it, or a request to another API
+	byObject map[objectName][]int // indices of changes
 	out      Verdict
 }
 
-// object names an object.
-type object struct {
+// objectName names an object.
+type objectName struct {
 	kind            *kinds.Kind
 	namespace, name string
 }
 
-func objectOf(c *change) object {
+func objectOf(c *change) objectName {
 	it := c.Newest()
-	return object{c.Kind(), it.Namespace(), it.Name()}
-}
-
-// path returns the namespace and the name.
-func (o object) path() string {
-	if o.namespace == "" {
-		return o.name
-	}
-	return o.namespace + "/" + o.name
+	return objectName{c.Kind(), it.Namespace(), it.Name()}
 }
 
 // String returns the resource and the path.
-func (o object) String() string { return o.kind.Info().Plural + " " + o.path() }
+func (o objectName) String() string {
+	return o.kind.Info().Plural + " " + objectPath(o.namespace, o.name)
+}
 
 // upTo returns the indices of the changes of an object up to and including a version.
-func (v *examiner) upTo(o object, version uint64) []int {
+func (v *examiner) upTo(o objectName, version uint64) []int {
 	changes := v.byObject[o]
 	n, _ := slices.BinarySearchFunc(changes, version+1, func(i int, version uint64) int { return cmp.Compare(v.changes[i].Version, version) })
 	return changes[:n]
@@ -105,7 +77,7 @@ func (v *examiner) upTo(o object, version uint64) []int {
 const excerptLines = 8
 
 // excerpt shows the last changes of an object up to a version.
-func (v *examiner) excerpt(o object, version uint64) (lines []string) {
+func (v *examiner) excerpt(o objectName, version uint64) (lines []string) {
 	changes := v.upTo(o, version)
 	first := max(0, len(changes)-excerptLines)
 	if first > 0 || !v.whole {
@@ -121,7 +93,7 @@ func (v *examiner) excerpt(o object, version uint64) (lines []string) {
 		}
 		at := c.At.Sub(v.changes[0].At).Round(time.Microsecond)
 		if c.isLease() && c.New != nil {
-			by += ", " + holder(leaseAfter(c))
+			by += ", " + heldBy(c.New)
 		}
 		lines = append(lines, fmt.Sprintf("%10s  %d %s %s %s", at, c.Version, c.Type(), o, by))
 	}
