@@ -89,6 +89,9 @@ func New(t TB, opts ...Options) *API {
 		t.Fatalf("apitest.New: got %d Options, want one at most", len(opts))
 		return nil
 	}
+	o.KeepHistory = max(cmp.Or(o.KeepHistory, 10_000), 0)
+	o.KeepRequests = max(cmp.Or(o.KeepRequests, 1000), 0)
+	o.MaxRequestsPerInstant = cmp.Or(o.MaxRequestsPerInstant, 100_000)
 	if o.Store.HistoryAge == 0 {
 		o.Store.HistoryAge = math.MaxInt64 // history never expires by age and has times
 	}
@@ -104,7 +107,7 @@ func New(t TB, opts ...Options) *API {
 			return nil
 		}
 	}
-	rec := newRecorder(st.Registry(), max(cmp.Or(o.KeepHistory, 10_000), 0)) // before o.API.Parts, whose writes it has too
+	rec := newRecorder(st.Registry(), o.KeepHistory) // before o.API.Parts, whose writes it has too
 	return newAPI(t, st, rec, o, func(opts httpapi.Options) *httpapi.API { return httpapi.New(st, opts) })
 }
 
@@ -119,7 +122,7 @@ func newAPI(t TB, st *store.Store, rec *recorder, o Options, serve func(httpapi.
 		if o.API.Middleware != nil {
 			next = o.API.Middleware(next)
 		}
-		return &faultHandler{api: a, next: next}
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { a.serve(w, r, next) })
 	}
 	a.api = serve(opts)
 	t.Cleanup(func() {

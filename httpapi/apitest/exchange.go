@@ -50,23 +50,17 @@ type exchange struct {
 // errFault is the error of a write to an answer that a fault has ended.
 var errFault = errors.New("apitest: a fault ended the answer")
 
-// faultHandler is a handler with the faults around it.
-type faultHandler struct {
-	api  *API
-	next http.Handler
-}
-
-// ServeHTTP answers a request, unless a fault does.
-func (h *faultHandler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	x := h.api.begin(w, r)
+// serve answers a request by next, unless a fault does.
+func (a *API) serve(w http.ResponseWriter, r *http.Request, next http.Handler) {
+	x := a.begin(w, r)
 	defer x.end()
 	x.slowDown()
-	if h.api.hasCrashed(x) {
+	if a.hasCrashed(x) {
 		x.abort()
 	}
 	answered := func(f *Fault) bool { return f.meet(x, false) }
-	if !slices.ContainsFunc(h.api.Faults(), answered) {
-		x.forward(h.next)
+	if !slices.ContainsFunc(a.Faults(), answered) {
+		x.forward(next)
 	}
 }
 

@@ -5,7 +5,6 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/kubecoord/kubecoord/internal/registry"
 	"github.com/kubecoord/kubecoord/watch"
 )
 
@@ -39,7 +38,7 @@ func (a *API) Changes(since string) ([]Change, error) {
 	changes := make([]Change, len(kept))
 	for i, c := range kept {
 		info := c.Kind().Info()
-		changes[i] = Change{Type: c.Type(), Time: c.At, Group: info.Group, Resource: info.Plural, Result: resultOf(&c.ObjectChange)}
+		changes[i] = Change{Type: c.Type(), Time: c.At, Group: info.Group, Resource: info.Plural, Result: resultOf(c)}
 		if c.by != nil {
 			changes[i].Request = c.by.request()
 		}
@@ -48,7 +47,7 @@ func (a *API) Changes(since string) ([]Change, error) {
 }
 
 // resultOf returns the state after a change.
-func resultOf(c *registry.ObjectChange) Result {
+func resultOf(c *change) Result {
 	it := c.Newest()
 	return Result{it.Namespace(), it.Name(), string(it.UID()), strconv.FormatUint(c.Version, 10)}
 }

@@ -2,7 +2,6 @@ package apitest
 
 import (
 	"bytes"
-	"cmp"
 	"encoding/json"
 	"io"
 	"mime"
@@ -14,6 +13,7 @@ import (
 
 	"github.com/kubecoord/kubecoord/httpapi"
 	"github.com/kubecoord/kubecoord/internal/codec"
+	"github.com/kubecoord/kubecoord/internal/kinds"
 	"github.com/kubecoord/kubecoord/internal/yaml"
 )
 
@@ -33,14 +33,13 @@ func (a *API) copyLocked(r *Request) Request {
 	out := *r
 	out.Faults = slices.Clone(r.Faults)
 	if c := a.recorder.madeBy(r.write); c != nil {
-		out.Result = resultOf(&c.ObjectChange)
+		out.Result = resultOf(c)
 	}
 	return out
 }
 
 func (a *API) logLocked(r *Request) {
-	most := max(cmp.Or(a.opts.KeepRequests, keepRequests), 0)
-	if a.log = append(a.log, r); len(a.log) > most {
+	if a.log = append(a.log, r); len(a.log) > a.opts.KeepRequests {
 		a.forgetLocked(1)
 	}
 }
@@ -61,11 +60,8 @@ func (a *API) ForgetRequests() {
 	a.forgetLocked(len(a.log))
 }
 
-// Bounds of the request log.
-const (
-	keepRequests = 1000 // by default
-	keepBody     = 16 << 10
-)
+// keepBody is how much of a body the log keeps.
+const keepBody = 16 << 10
 
 // maxBody is how much of a body is read before the faults act: one byte more than the API accepts.
 const maxBody = 3<<20 + 1
@@ -96,7 +92,7 @@ func (x *exchange) receive(r *http.Request) {
 	x.req = req
 	for _, kind := range x.api.api.Kinds() {
 		if k := kind.Info(); k.Group == a.Group && k.Plural == a.Resource {
-			req.kind = k
+			req.kind = kinds.Of(kind)
 		}
 	}
 	switch {
