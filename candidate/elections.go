@@ -99,15 +99,26 @@ func (s *elections) apply(changes []registry.ObjectChange, relist bool, err erro
 		err = s.relist()
 	}
 	for _, c := range changes {
-		switch {
-		case c.Version <= s.listed:
-		case c.Kind() == kinds.Of(Kind()):
-			s.changeCandidate(c)
-		case c.Kind() == kinds.Of(lease.Kind()):
-			s.changeLease(c)
+		if c.Version > s.listed {
+			s.change(c)
 		}
 	}
 	return err
+}
+
+// change applies a change that s wants.
+func (s *elections) change(c registry.ObjectChange) {
+	isCandidate, p := c.Kind() == kinds.Of(Kind()), keyOf(c.Newest())
+	switch e := s.byLease[p]; {
+	case isCandidate && c.New == nil:
+		s.leave(p)
+	case isCandidate:
+		s.applyCandidate(c.New.Wire().(*LeaseCandidate))
+	case c.New != nil:
+		s.applyLease(c.New)
+	case e != nil:
+		e.applyLease(nil, strconv.FormatUint(c.Version, 10))
+	}
 }
 
 // relist applies the whole state.
@@ -190,14 +201,6 @@ func (s *elections) election(p namespacedName) *election {
 	return e
 }
 
-func (s *elections) changeCandidate(c registry.ObjectChange) {
-	if c.New != nil {
-		s.applyCandidate(c.New.Wire().(*LeaseCandidate))
-	} else {
-		s.leave(keyOf(c.Old))
-	}
-}
-
 // applyCandidate applies a state of a candidate, unless it is older than the last known one. A
 // candidate that is being deleted does not count.
 func (s *elections) applyCandidate(c *LeaseCandidate) {
@@ -243,14 +246,6 @@ func (s *elections) leave(p namespacedName) {
 		e.entrants = slices.DeleteFunc(e.entrants, func(other *entrant) bool { return other == t })
 		e.offers++
 		s.touch(e)
-	}
-}
-
-func (s *elections) changeLease(c registry.ObjectChange) {
-	if c.New != nil {
-		s.applyLease(c.New)
-	} else if e := s.byLease[keyOf(c.Old)]; e != nil {
-		e.applyLease(nil, strconv.FormatUint(c.Version, 10))
 	}
 }
 
