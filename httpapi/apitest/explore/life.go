@@ -100,12 +100,16 @@ type touchedObject struct {
 
 // live runs the scenario once.
 func (x *explorer) live(plan *plan, nth int, keep bool) *life {
+	prepared := map[string]bool{}
+	for uid := range x.uids {
+		prepared[uid] = true
+	}
 	l := &life{
 		x: x, plan: plan, nth: nth, keep: keep,
 		objects: map[key]tracked{}, made: map[key]int{}, gone: map[key]int{}, written: map[key]bool{}, own: map[key]bool{}, processes: map[string]*process{},
 		occur: map[string]int{}, ends: map[string]int{}, open: map[requestID][]*entry{},
-		alive: maps.Clone(x.liveUIDs), orphans: map[string]bool{},
-		names: names{uids: maps.Clone(x.uids), live: x.liveUIDs, generated: map[string]string{}, versions: map[string]bool{}},
+		alive: maps.Clone(prepared), orphans: map[string]bool{},
+		names: names{uids: maps.Clone(x.uids), live: prepared, generated: map[string]string{}, versions: map[string]bool{}},
 	}
 	func() {
 		defer func() {

@@ -9,6 +9,7 @@ import (
 	"path"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/kubecoord/kubecoord/httpapi/apitest"
@@ -149,14 +150,9 @@ func (l *life) strike(p *process, r apitest.Request) apitest.Effect {
 		return apitest.CutAfter()
 	case lostAnswer:
 		return apitest.CutAfter()
-	case answer409:
-		return apitest.Answer(http.StatusConflict)
-	case answer429:
-		return apitest.Answer(http.StatusTooManyRequests)
-	case answer500:
-		return apitest.Answer(http.StatusInternalServerError)
-	case answer504:
-		return apitest.Answer(http.StatusGatewayTimeout)
+	case answer409, answer429, answer500, answer504:
+		code, _ := strconv.Atoi(strings.TrimPrefix(l.plan.action, "answer-"))
+		return apitest.Answer(code)
 	case answer504After:
 		return apitest.AnswerAfter(http.StatusGatewayTimeout)
 	case takeover:
