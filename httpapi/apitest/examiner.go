@@ -1,7 +1,6 @@
 package apitest
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"time"
@@ -14,7 +13,7 @@ func (rec *recorder) examiner() *examiner {
 	v := &examiner{byObject: map[objectName][]int{}, out: Verdict{TwoHolders: []Finding{}, LostUpdates: []Finding{}}} // lists in JSON, not null
 	rec.mu.Lock()
 	rec.trimLocked()
-	v.changes, v.since, v.whole, v.forks = slices.Concat(rec.before, rec.changes), rec.since, rec.whole, slices.Clip(rec.forks)
+	v.changes, v.since, v.whole, v.forks = slices.Clip(rec.changes), rec.since, rec.whole, slices.Clip(rec.forks)
 	v.writes = make([]*write, len(v.changes))
 	for i, c := range v.changes {
 		if c.by != nil && c.by.api.recorder == rec {
@@ -69,7 +68,7 @@ func (o objectName) String() string {
 // upTo returns the indices of the changes of an object up to and including a version.
 func (v *examiner) upTo(o objectName, version uint64) []int {
 	changes := v.byObject[o]
-	n, _ := slices.BinarySearchFunc(changes, version+1, func(i int, version uint64) int { return cmp.Compare(v.changes[i].Version, version) })
+	n, _ := slices.BinarySearchFunc(changes, version+1, func(i int, version uint64) int { return v.changes[i].compare(version) })
 	return changes[:n]
 }
 

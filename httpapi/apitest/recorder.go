@@ -22,12 +22,11 @@ type recorder struct {
 	seed  maphash.Seed
 
 	mu sync.Mutex // guards all below, and the fields of each write that change; taken with the lock of the store or with API.mu held
-	// before and then changes are the last limit changes, or up to three times as many, so that dropping old ones is cheap on average.
-	// Forks share before.
-	before, changes []*change
-	since           uint64 // the version before the first change
-	whole           bool   // there was no change before since
-	forks           []fork // in their order
+	// changes are the last limit changes, or up to twice as many, so that dropping old ones is cheap on average.
+	changes []*change
+	since   uint64 // the version before the first change
+	whole   bool   // there was no change before since
+	forks   []fork // in their order
 	// seen holds versions by key. When it is full it becomes older, and a new one starts.
 	seen, older map[uint64]uint64
 	incomplete  bool // a version was dropped
@@ -38,6 +37,9 @@ type change struct {
 	registry.ObjectChange
 	by *write // nil: no request made it
 }
+
+// compare compares the version of a change with another one.
+func (c *change) compare(version uint64) int { return cmp.Compare(c.Version, version) }
 
 // fork is the moment of a fork. Changes up to version were made before it, by the clock of the parent.
 type fork struct {
@@ -64,11 +66,9 @@ func (rec *recorder) fork(st *registry.Store) *recorder {
 	defer rec.mu.Unlock()
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	n, _ := slices.BinarySearchFunc(rec.changes, f.since+1, func(c *change, version uint64) int { return cmp.Compare(c.Version, version) })
+	n, _ := slices.BinarySearchFunc(rec.changes, f.since+1, (*change).compare)
 	f.forks = append(slices.Clone(rec.forks), fork{f.since, st.Now()})
-	if f.before = rec.changes[:n]; len(rec.before) > 0 {
-		f.before = slices.Concat(rec.before, f.before)
-	}
+	f.changes = append(slices.Clip(rec.changes[:n]), f.changes...)
 	f.since, f.whole = rec.since, rec.whole
 	return f
 }
@@ -77,7 +77,7 @@ func (rec *recorder) fork(st *registry.Store) *recorder {
 func (rec *recorder) Begin(version uint64, empty bool) {
 	rec.mu.Lock()
 	defer rec.mu.Unlock()
-	rec.before, rec.changes, rec.since, rec.whole = nil, nil, version, empty
+	rec.changes, rec.since, rec.whole = nil, version, empty
 }
 
 // Changed implements registry.Observer.
@@ -110,19 +110,15 @@ func (rec *recorder) madeBy(w *write) *change {
 func (rec *recorder) after(version uint64) (changes []*change, complete bool) {
 	rec.mu.Lock()
 	defer rec.mu.Unlock()
-	for _, part := range [][]*change{rec.before, rec.changes} {
-		first, _ := slices.BinarySearchFunc(part, version+1, func(c *change, version uint64) int { return cmp.Compare(c.Version, version) })
-		changes = append(changes, part[first:]...)
-	}
-	return changes, rec.limit > 0 && (version >= rec.since || rec.whole)
+	first, _ := slices.BinarySearchFunc(rec.changes, version+1, (*change).compare)
+	return slices.Clip(rec.changes[first:]), rec.limit > 0 && (version >= rec.since || rec.whole)
 }
 
 // trimLocked keeps the last limit changes.
 func (rec *recorder) trimLocked() {
-	all := slices.Concat(rec.before, rec.changes)
-	if n := len(all) - rec.limit; n > 0 {
-		rec.since, rec.whole = all[n-1].Version, false
-		rec.before, rec.changes = nil, slices.Clone(all[n:])
+	if n := len(rec.changes) - rec.limit; n > 0 {
+		rec.since, rec.whole = rec.changes[n-1].Version, false
+		rec.changes = slices.Clone(rec.changes[n:])
 	}
 }
 

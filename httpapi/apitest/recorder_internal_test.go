@@ -2,7 +2,6 @@ package apitest
 
 import (
 	"fmt"
-	"slices"
 	"testing"
 	"time"
 
@@ -38,7 +37,7 @@ func create(t *testing.T, st *registry.Store, names ...string) {
 // kept returns the names of the objects of the last changes.
 func (rec *recorder) kept() (names []string) {
 	rec.examiner() // drops older changes
-	for _, c := range slices.Concat(rec.before, rec.changes) {
+	for _, c := range rec.changes {
 		names = append(names, c.Newest().Name())
 	}
 	return names

@@ -193,7 +193,7 @@ func (l *life) steps(ctx context.Context) {
 			}
 		}
 	}
-	l.stopAll(ctx, "", false)
+	l.stopAll("", false)
 	l.note("", "all controllers are started again", false)
 	l.rest(ctx, len(l.x.s.Steps), atTheEnd)
 }
@@ -427,7 +427,7 @@ func (l *life) fail(text string) {
 }
 
 // stopAll ends the processes of a controller, or of all for "", and waits until they are gone. A crash gives them no time.
-func (l *life) stopAll(ctx context.Context, controller string, crash bool) {
+func (l *life) stopAll(controller string, crash bool) {
 	l.mu.Lock()
 	var all []*process
 	for _, name := range slices.Sorted(maps.Keys(l.processes)) {

@@ -273,7 +273,7 @@ func (l *life) restart(ctx context.Context, p *plan) {
 	}
 	l.mark()
 	if p.action == restart {
-		l.stopAll(ctx, p.controller, true)
+		l.stopAll(p.controller, true)
 		return
 	}
 	var ends []*apitest.Fault
@@ -290,7 +290,7 @@ func (l *life) restart(ctx context.Context, p *plan) {
 	}
 	l.setOnStart(onStart)
 	l.note("", fmt.Sprintf("%s reads the state before %s", cmp.Or(p.controller, "the controller"), p.at), true)
-	l.stopAll(ctx, p.controller, true)
+	l.stopAll(p.controller, true)
 	time.Sleep(pauseAfterCrash + staleFor)
 	l.setOnStart(nil)
 	for _, f := range ends {
