@@ -276,7 +276,7 @@ func (x *explorer) explore(plans []plan) *Report {
 			budget = 5 * time.Second
 		}
 	}
-	c := &collector{x: x, report: r, byText: map[string]*Finding{}, plans: plans, deadline: x.start.Add(budget)}
+	c := &collector{x: x, report: r, byText: map[string]*Finding{}, plans: plans, deadline: x.start.Add(budget), reported: x.start}
 	c.judgeReferences()
 	var workers sync.WaitGroup
 	for range x.parallel() {
@@ -431,9 +431,6 @@ func (c *collector) again(p *plan, id string) (r repetition) {
 // progressLocked tells how far a long exploration is.
 func (c *collector) progressLocked() {
 	now := time.Now()
-	if c.reported.IsZero() {
-		c.reported = c.x.start
-	}
 	if now.Sub(c.reported) < 10*time.Second {
 		return
 	}

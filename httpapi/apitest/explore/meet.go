@@ -84,7 +84,7 @@ func (l *life) perturb(p *process, r apitest.Request, t target) apitest.Effect {
 	switch plan := l.plan; plan.action {
 	case slowEvents:
 		if r.Verb == "watch" && t.resource == plan.resource {
-			l.mark()
+			l.take(1)
 			return apitest.SlowEvents(lagOfEvents)
 		}
 	case expireWatch:
@@ -96,7 +96,7 @@ func (l *life) perturb(p *process, r apitest.Request, t target) apitest.Effect {
 		calmed := l.calmed
 		l.mu.Unlock()
 		if !calmed {
-			l.mark()
+			l.take(1)
 			return l.adversary
 		}
 	case crashTwice:
@@ -122,13 +122,6 @@ func (l *life) take(n int) bool {
 	}
 	l.acts++
 	return true
-}
-
-// mark marks the plan as one that acts.
-func (l *life) mark() {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.acts = max(l.acts, 1)
 }
 
 // acted returns how often the plan has acted.
@@ -228,7 +221,7 @@ func (l *life) hide(ctx context.Context, step int) (release func()) {
 	if p == nil || p.action != collapse || p.step != step {
 		return func() {}
 	}
-	l.mark()
+	l.take(1)
 	l.note("", "events of "+p.resource+" are hidden", true)
 	hidden := func(r apitest.Request) apitest.Effect {
 		l.mu.Lock()
@@ -271,7 +264,7 @@ func (l *life) restart(ctx context.Context, p *plan) {
 			return // there was no such change
 		}
 	}
-	l.mark()
+	l.take(1)
 	if p.action == restart {
 		l.stopAll(p.controller, true)
 		return
