@@ -73,7 +73,7 @@ type API struct {
 	log     []*Request // the last Options.KeepRequests
 	open    map[*exchange]struct{}
 	crashed map[string]*Fault // by the name of the client
-	rushes  map[string]*rush  // by the name of the client
+	rushes  map[string]rush   // by the name of the client
 }
 
 // New returns an API that ends with the test. It takes at most one Options. A test that fails shows the last
@@ -115,7 +115,7 @@ func New(t TB, opts ...Options) *API {
 func newAPI(t TB, st *store.Store, rec *recorder, o Options, serve func(httpapi.Options) *httpapi.API) *API {
 	a := &API{
 		t: t, opts: o, st: st.Registry(), recorder: rec,
-		closing: make(chan struct{}), open: map[*exchange]struct{}{}, crashed: map[string]*Fault{}, rushes: map[string]*rush{},
+		closing: make(chan struct{}), open: map[*exchange]struct{}{}, crashed: map[string]*Fault{}, rushes: map[string]rush{},
 	}
 	opts := o.API
 	opts.Middleware = func(next http.Handler) http.Handler {
@@ -171,10 +171,14 @@ func (a *API) Close() {
 	a.ended.Do(func() {
 		a.mu.Lock()
 		a.closed = true
+		socket := a.server
 		a.mu.Unlock()
 		close(a.closing)
 		a.api.Close()
-		a.closeSocket()
+		if socket != nil {
+			socket.CloseClientConnections()
+			socket.Close()
+		}
 		a.calls.Wait() // httptest.Server does not wait for a request after its connection is cut
 		a.st.Close()
 	})

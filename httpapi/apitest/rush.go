@@ -40,15 +40,12 @@ func (a *API) countInstant(client string, most int) (over, first bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	c := a.rushes[client]
-	if c == nil {
-		c = &rush{}
-		a.rushes[client] = c
-	}
 	if !c.at.Equal(now) {
 		c.at, c.n = now, 0
 	}
 	c.n++
 	first = c.n > most && !c.over
 	c.over = c.over || first
+	a.rushes[client] = c
 	return c.over, first
 }

@@ -81,7 +81,6 @@ type change struct {
 type request struct {
 	target     target
 	controller int
-	step       int
 }
 
 // discovery is something that is wrong in a run by itself, and not by comparison.

@@ -53,7 +53,7 @@ func (l *life) meet(r apitest.Request) apitest.Effect {
 		return apitest.Hang()
 	}
 	if l.plan == nil {
-		l.requests = append(l.requests, request{t, p.controller, l.step})
+		l.requests = append(l.requests, request{t, p.controller})
 	}
 	l.mu.Unlock()
 	if l.plan == nil || !l.plan.concerns(c) {
