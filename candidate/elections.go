@@ -14,6 +14,7 @@ import (
 	"github.com/kubecoord/kubecoord/internal/kinds"
 	"github.com/kubecoord/kubecoord/internal/registry"
 	"github.com/kubecoord/kubecoord/lease"
+	"github.com/kubecoord/kubecoord/store/meta"
 )
 
 // namespacedName is the name of a Lease or of a LeaseCandidate.
@@ -117,7 +118,7 @@ func (s *elections) change(c registry.ObjectChange) {
 	case c.New != nil:
 		s.applyLease(c.New)
 	case e != nil:
-		e.applyLease(nil, strconv.FormatUint(c.Version, 10))
+		e.applyLease(nil, c.Version)
 	}
 }
 
@@ -211,14 +212,15 @@ func (s *elections) applyCandidate(c *LeaseCandidate) {
 	case t == nil || t.c.UID != c.UID:
 		s.leave(p) // created again, perhaps for another Lease
 		s.enter(p, c)
-	case isNewer(c.ResourceVersion, t.c.ResourceVersion):
+	case versionOf(c) > versionOf(t.c):
 		t.election.update(t, c)
 	}
 }
 
-// isNewer reports whether version a is later than b: decimal numbers without leading zeros, or "".
-func isNewer(a, b string) bool {
-	return len(a) > len(b) || len(a) == len(b) && a > b
+// versionOf returns the resourceVersion of an object of the store.
+func versionOf(o meta.Object) uint64 {
+	version, _ := strconv.ParseUint(o.GetObjectMeta().ResourceVersion, 10, 64) // written by the store
+	return version
 }
 
 // enter adds a candidate to the election for its Lease.
@@ -252,8 +254,7 @@ func (s *elections) leave(p namespacedName) {
 func (s *elections) applyLease(it *registry.Item) {
 	switch e := s.byLease[keyOf(it)]; {
 	case e != nil:
-		l := it.Wire().(*lease.Lease)
-		e.applyLease(l, l.ResourceVersion)
+		e.applyLease(it.Wire().(*lease.Lease), it.Version())
 	case preferredHolder(it.Stored().(*lease.Lease)) != "":
 		s.election(keyOf(it))
 	}
