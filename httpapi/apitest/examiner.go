@@ -10,21 +10,15 @@ import (
 
 // examiner returns an examiner of the changes so far.
 func (rec *recorder) examiner() *examiner {
-	v := &examiner{byObject: map[objectName][]int{}, out: Verdict{TwoHolders: []Finding{}, LostUpdates: []Finding{}}} // lists in JSON, not null
+	v := &examiner{rec: rec, byObject: map[objectName][]*change{}, out: Verdict{TwoHolders: []Finding{}, LostUpdates: []Finding{}}} // lists in JSON, not null
 	rec.mu.Lock()
 	rec.trimLocked()
 	v.changes, v.since, v.whole, v.forks = slices.Clip(rec.changes), rec.since, rec.whole, slices.Clip(rec.forks)
-	v.writes = make([]*write, len(v.changes))
-	for i, c := range v.changes {
-		if c.by != nil && c.by.api.recorder == rec {
-			v.writes[i] = new(*c.by)
-		}
-	}
 	complete := !rec.incomplete
 	rec.mu.Unlock()
-	for i, c := range v.changes {
+	for _, c := range v.changes {
 		o := objectOf(c)
-		v.byObject[o] = append(v.byObject[o], i)
+		v.byObject[o] = append(v.byObject[o], c)
 	}
 	switch {
 	case rec.limit == 0:
@@ -40,13 +34,21 @@ func (rec *recorder) examiner() *examiner {
 
 // examiner collects findings.
 type examiner struct {
+	rec      *recorder
 	changes  []*change
 	since    uint64
 	whole    bool
 	forks    []fork
-	writes   []*write             // copies, by the index of their change; nil if no request made it, or a request to another API
-	byObject map[objectName][]int // indices of changes
+	byObject map[objectName][]*change
 	out      Verdict
+}
+
+// writeOf returns the request that made a change, or nil if none did, or a request to another API.
+func (v *examiner) writeOf(c *change) *write {
+	if c.by == nil || c.by.api.recorder != v.rec {
+		return nil
+	}
+	return c.by
 }
 
 // objectName names an object.
@@ -65,10 +67,10 @@ func (o objectName) String() string {
 	return o.kind.Info().Plural + " " + objectPath(o.namespace, o.name)
 }
 
-// upTo returns the indices of the changes of an object up to and including a version.
-func (v *examiner) upTo(o objectName, version uint64) []int {
+// upTo returns the changes of an object up to and including a version.
+func (v *examiner) upTo(o objectName, version uint64) []*change {
 	changes := v.byObject[o]
-	n, _ := slices.BinarySearchFunc(changes, version+1, func(i int, version uint64) int { return v.changes[i].compare(version) })
+	n, _ := slices.BinarySearchFunc(changes, version+1, (*change).compare)
 	return changes[:n]
 }
 
@@ -82,10 +84,9 @@ func (v *examiner) excerpt(o objectName, version uint64) (lines []string) {
 	if first > 0 || !v.whole {
 		lines = append(lines, "…")
 	}
-	for _, i := range changes[first:] {
-		c := v.changes[i]
+	for _, c := range changes[first:] {
 		by := "through the Store"
-		if w := v.writes[i]; w != nil {
+		if w := v.writeOf(c); w != nil {
 			by = "by " + w.String()
 		} else if c.by != nil {
 			by = "by a request"

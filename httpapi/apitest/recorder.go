@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/kubecoord/kubecoord/internal/caller"
@@ -21,7 +22,7 @@ type recorder struct {
 	limit int
 	seed  maphash.Seed
 
-	mu sync.Mutex // guards all below, and the fields of each write that change; taken with the lock of the store or with API.mu held
+	mu sync.Mutex // guards all below, and what each write has made; taken with the lock of the store or with API.mu held
 	// changes are the last limit changes, or up to twice as many, so that dropping old ones is cheap on average.
 	changes []*change
 	since   uint64 // the version before the first change
@@ -126,10 +127,10 @@ func (rec *recorder) trimLocked() {
 type write struct {
 	api    *API
 	req    *Request
-	blind  bool    // it names no resourceVersion
-	known  uint64  // the last version of the object that the client had seen, or 0
-	status int     // 0 if the client got no answer
-	made   *change // the last change that it made of an object of its resource, or nil
+	blind  bool         // it names no resourceVersion
+	known  uint64       // the last version of the object that the client had seen, or 0
+	status atomic.Int32 // 0 if the client got no answer
+	made   *change      // the last change that it made of an object of its resource, or nil
 }
 
 // writeKey is the context key of the write that a request is.
@@ -151,16 +152,6 @@ func (rec *recorder) start(x *exchange) *write {
 		w.known = max(w.known, rec.seenLocked(rec.key(r, scope[0], scope[1])))
 	}
 	return w
-}
-
-// answered records the code of the answer to a write. It must be called before the client gets
-// the answer. w may be nil.
-func (rec *recorder) answered(w *write, code int) {
-	if w != nil {
-		rec.mu.Lock()
-		defer rec.mu.Unlock()
-		w.status = code
-	}
 }
 
 // saw records versions that the client of a request sees. It must be called before the client
@@ -196,8 +187,8 @@ func (rec *recorder) key(r *Request, namespace, name string) uint64 {
 // String returns the verb, the client and the outcome.
 func (w *write) String() string {
 	outcome := "no answer"
-	if w.status != 0 {
-		outcome = strconv.Itoa(w.status)
+	if status := w.status.Load(); status != 0 {
+		outcome = strconv.Itoa(int(status))
 	}
 	return w.req.Verb + " of " + w.sender() + ", " + outcome
 }

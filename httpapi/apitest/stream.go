@@ -37,7 +37,9 @@ func (x *exchange) WriteHeader(code int) {
 	x.api.mu.Lock()
 	x.req.Status = code
 	x.api.mu.Unlock()
-	x.api.recorder.answered(x.req.write, code)
+	if w := x.req.write; w != nil { // before the client gets the answer
+		w.status.Store(int32(code))
+	}
 	x.w.WriteHeader(code)
 }
 

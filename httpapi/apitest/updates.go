@@ -15,8 +15,8 @@ import (
 // findLostUpdates finds writes without a resourceVersion that replaced a write of another
 // client which the writer had not seen.
 func (v *examiner) findLostUpdates() {
-	for i, c := range v.changes {
-		if w := v.writes[i]; w != nil && w.blind && w.status/100 == 2 && c.Type() == watch.Modified {
+	for _, c := range v.changes {
+		if w := v.writeOf(c); w != nil && w.blind && w.status.Load()/100 == 2 && c.Type() == watch.Modified {
 			v.checkUpdate(w, c)
 		}
 	}
@@ -31,13 +31,13 @@ func (v *examiner) checkUpdate(w *write, made *change) {
 	// The writer knows its own writes, answered or not.
 	o := objectOf(made)
 	unseen := v.upTo(o, made.Old.Version())[len(v.upTo(o, known)):]
-	for n, i := range slices.Backward(unseen) {
-		by := v.writes[i]
-		if by == nil && v.changes[i].by != nil {
+	for n, c := range slices.Backward(unseen) {
+		by := v.writeOf(c)
+		if by == nil && c.by != nil {
 			return // its writer is unknown: a client of another API
 		}
 		if by != nil && by.req.Client == w.req.Client && by.req.UserAgent == w.req.UserAgent {
-			known, unseen = v.changes[i].Version, unseen[n+1:]
+			known, unseen = c.Version, unseen[n+1:]
 			break
 		}
 	}
@@ -59,9 +59,9 @@ func (v *examiner) checkUpdate(w *write, made *change) {
 func (v *examiner) stateAt(o objectName, version uint64) *registry.Item {
 	changes := v.upTo(o, version)
 	if len(changes) == 0 {
-		return v.changes[v.byObject[o][0]].Old
+		return v.byObject[o][0].Old
 	}
-	return v.changes[changes[len(changes)-1]].New
+	return changes[len(changes)-1].New
 }
 
 // overwritten lists the members that differ between known and old, and again between

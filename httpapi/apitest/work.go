@@ -25,14 +25,14 @@ func (a *API) WritesWithoutLease(namespace, name string) []Finding {
 		return c.isLease() && objectOf(c).namespace == namespace && objectOf(c).name == name
 	}
 	contends, held := map[string]bool{}, map[string]bool{}
-	for i, c := range v.changes {
-		if isIt(c) && takes(c) && v.writes[i] != nil {
-			contends[v.writes[i].identity()] = true
+	for _, c := range v.changes {
+		if w := v.writeOf(c); isIt(c) && takes(c) && w != nil {
+			contends[w.identity()] = true
 		}
 	}
 	var now, last term
-	for i, c := range v.changes {
-		w := v.writes[i]
+	for _, c := range v.changes {
+		w := v.writeOf(c)
 		switch {
 		case isIt(c) && takes(c):
 			now = term{holder: holderOf(c.New), at: c.At}
