@@ -46,8 +46,11 @@ func (a *API) Changes(since string) ([]Change, error) {
 	return changes, nil
 }
 
-// resultOf returns the state after a change.
+// resultOf returns the state after a change, which may be nil.
 func resultOf(c *change) Result {
+	if c == nil {
+		return Result{}
+	}
 	it := c.Newest()
 	return Result{it.Namespace(), it.Name(), string(it.UID()), strconv.FormatUint(c.Version, 10)}
 }

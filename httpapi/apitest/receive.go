@@ -32,8 +32,8 @@ func (a *API) Requests() Requests {
 func (a *API) copyLocked(r *Request) Request {
 	out := *r
 	out.Faults = slices.Clone(r.Faults)
-	if c := a.recorder.madeBy(r.write); c != nil {
-		out.Result = resultOf(c)
+	if r.write != nil {
+		out.Result = resultOf(r.write.made.Load())
 	}
 	return out
 }

@@ -22,7 +22,7 @@ type recorder struct {
 	limit int
 	seed  maphash.Seed
 
-	mu sync.Mutex // guards all below, and what each write has made; taken with the lock of the store or with API.mu held
+	mu sync.Mutex // guards all below; taken with the lock of the store held
 	// changes are the last limit changes, or up to twice as many, so that dropping old ones is cheap on average.
 	changes []*change
 	since   uint64 // the version before the first change
@@ -93,18 +93,8 @@ func (rec *recorder) Changed(ctx context.Context, c registry.ObjectChange) {
 	rec.changes = append(rec.changes, made)
 	// Admission may write objects of other resources, such as quotas, in the name of the request.
 	if by != nil && by.api.recorder == rec && c.Kind().Info().Plural == by.req.Resource {
-		by.made = made
+		by.made.Store(made)
 	}
-}
-
-// madeBy returns the last change that a write made of an object of its resource, or nil. w may be nil.
-func (rec *recorder) madeBy(w *write) *change {
-	if w == nil {
-		return nil
-	}
-	rec.mu.Lock()
-	defer rec.mu.Unlock()
-	return w.made
 }
 
 // after returns the changes after a version, the oldest first. complete reports whether none is missing.
@@ -127,10 +117,10 @@ func (rec *recorder) trimLocked() {
 type write struct {
 	api    *API
 	req    *Request
-	blind  bool         // it names no resourceVersion
-	known  uint64       // the last version of the object that the client had seen, or 0
-	status atomic.Int32 // 0 if the client got no answer
-	made   *change      // the last change that it made of an object of its resource, or nil
+	blind  bool                   // it names no resourceVersion
+	known  uint64                 // the last version of the object that the client had seen, or 0
+	status atomic.Int32           // 0 if the client got no answer
+	made   atomic.Pointer[change] // the last change that it made of an object of its resource, or nil
 }
 
 // writeKey is the context key of the write that a request is.
