@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strconv"
 	"time"
 
 	"github.com/kubecoord/kubecoord/lease"
@@ -21,8 +20,8 @@ type election struct {
 	entrants []*entrant   // sorted by name
 	lease    *lease.Lease // the last known state; nil if there is none
 	observed lease.Observation
-	// leaseVersion is the resourceVersion of the last known state; "" before the first read.
-	leaseVersion string
+	// leaseVersion is the resourceVersion of the last known state; 0 before the first read.
+	leaseVersion uint64
 	// The arrivals of a group of new candidates; zero without a group.
 	firstArrival, lastArrival time.Time
 	// round is the start of the current round, or zero: an entrant takes part if it gave a sign
@@ -341,11 +340,11 @@ func strategyOf(l *lease.Lease) lease.CoordinatedLeaseStrategy {
 }
 
 func (e *election) lookUp() {
-	version := strconv.FormatUint(e.st.ResourceVersion(), 10)
+	version := e.st.ResourceVersion()
 	l, err := e.leases.Get(e.ctx, e.namespace, e.name)
 	switch {
 	case err == nil:
-		e.applyLease(l, l.ResourceVersion)
+		e.applyLease(l, versionOf(l))
 	case errors.Is(err, store.ErrNotFound): // at that version or a later one
 		e.leaseVersion = version
 		e.setLease(nil, e.clock.Now())
@@ -355,18 +354,17 @@ func (e *election) lookUp() {
 // applyLease applies a state of the Lease, nil if deleted, unless it is older than the last known
 // state. The time of the first state comes from the history of the store, because the clock of the
 // holder may differ.
-func (e *election) applyLease(l *lease.Lease, resourceVersion string) {
-	if !isNewer(resourceVersion, e.leaseVersion) {
+func (e *election) applyLease(l *lease.Lease, version uint64) {
+	if version <= e.leaseVersion {
 		return
 	}
 	at := e.clock.Now()
-	if e.leaseVersion == "" {
-		version, err := strconv.ParseUint(resourceVersion, 10, 64)
-		if seen := e.st.SeenAt(version); err == nil && !seen.IsZero() {
+	if e.leaseVersion == 0 {
+		if seen := e.st.SeenAt(version); !seen.IsZero() {
 			at = earlier(seen.Add(e.skew()), at)
 		}
 	}
-	e.leaseVersion = resourceVersion
+	e.leaseVersion = version
 	e.setLease(l, at)
 }
 
@@ -421,7 +419,7 @@ func (e *election) seconds() int32 { return int32(e.opts.LeaseDuration / time.Se
 
 // wrote applies the state of the Lease that the Coordinator has written.
 func (e *election) wrote(l *lease.Lease, done ElectionEventType) {
-	e.applyLease(l, l.ResourceVersion)
+	e.applyLease(l, versionOf(l))
 	switch done {
 	case Elected:
 		e.appointed = e.observed.Holder()

@@ -718,7 +718,7 @@ func TestWhatTheCoordinatorHasWrittenIsKnownToIt(t *testing.T) {
 		k.setLease(l, time.Now()) // so that it is no news
 		k.touched, k.appointed = false, "a"
 		k.wrote(l, row.done)
-		assert.Equal(t, l.ResourceVersion, k.leaseVersion)
+		assert.Equal(t, versionOf(l), k.leaseVersion)
 		assert.Equal(t, row.appointed, k.appointed, row.done)
 		require.Len(t, events, 1)
 		assert.Equal(t, row.done, events[0].Type)

@@ -14,6 +14,7 @@ import (
 	"github.com/kubecoord/kubecoord/internal/kinds"
 	"github.com/kubecoord/kubecoord/internal/registry"
 	"github.com/kubecoord/kubecoord/lease"
+	"github.com/kubecoord/kubecoord/store/meta"
 )
 
 // namespacedName is the name of a Lease or of a LeaseCandidate.
@@ -99,15 +100,26 @@ func (s *elections) apply(changes []registry.ObjectChange, relist bool, err erro
 		err = s.relist()
 	}
 	for _, c := range changes {
-		switch {
-		case c.Version <= s.listed:
-		case c.Kind() == kinds.Of(Kind()):
-			s.changeCandidate(c)
-		case c.Kind() == kinds.Of(lease.Kind()):
-			s.changeLease(c)
+		if c.Version > s.listed {
+			s.change(c)
 		}
 	}
 	return err
+}
+
+// change applies a change that s wants.
+func (s *elections) change(c registry.ObjectChange) {
+	isCandidate, p := c.Kind() == kinds.Of(Kind()), keyOf(c.Newest())
+	switch e := s.byLease[p]; {
+	case isCandidate && c.New == nil:
+		s.leave(p)
+	case isCandidate:
+		s.applyCandidate(c.New.Wire().(*LeaseCandidate))
+	case c.New != nil:
+		s.applyLease(c.New)
+	case e != nil:
+		e.applyLease(nil, c.Version)
+	}
 }
 
 // relist applies the whole state.
@@ -190,14 +202,6 @@ func (s *elections) election(p namespacedName) *election {
 	return e
 }
 
-func (s *elections) changeCandidate(c registry.ObjectChange) {
-	if c.New != nil {
-		s.applyCandidate(c.New.Wire().(*LeaseCandidate))
-	} else {
-		s.leave(keyOf(c.Old))
-	}
-}
-
 // applyCandidate applies a state of a candidate, unless it is older than the last known one. A
 // candidate that is being deleted does not count.
 func (s *elections) applyCandidate(c *LeaseCandidate) {
@@ -208,14 +212,15 @@ func (s *elections) applyCandidate(c *LeaseCandidate) {
 	case t == nil || t.c.UID != c.UID:
 		s.leave(p) // created again, perhaps for another Lease
 		s.enter(p, c)
-	case isNewer(c.ResourceVersion, t.c.ResourceVersion):
+	case versionOf(c) > versionOf(t.c):
 		t.election.update(t, c)
 	}
 }
 
-// isNewer reports whether version a is later than b: decimal numbers without leading zeros, or "".
-func isNewer(a, b string) bool {
-	return len(a) > len(b) || len(a) == len(b) && a > b
+// versionOf returns the resourceVersion of an object of the store.
+func versionOf(o meta.Object) uint64 {
+	version, _ := strconv.ParseUint(o.GetObjectMeta().ResourceVersion, 10, 64) // written by the store
+	return version
 }
 
 // enter adds a candidate to the election for its Lease.
@@ -246,19 +251,10 @@ func (s *elections) leave(p namespacedName) {
 	}
 }
 
-func (s *elections) changeLease(c registry.ObjectChange) {
-	if c.New != nil {
-		s.applyLease(c.New)
-	} else if e := s.byLease[keyOf(c.Old)]; e != nil {
-		e.applyLease(nil, strconv.FormatUint(c.Version, 10))
-	}
-}
-
 func (s *elections) applyLease(it *registry.Item) {
 	switch e := s.byLease[keyOf(it)]; {
 	case e != nil:
-		l := it.Wire().(*lease.Lease)
-		e.applyLease(l, l.ResourceVersion)
+		e.applyLease(it.Wire().(*lease.Lease), it.Version())
 	case preferredHolder(it.Stored().(*lease.Lease)) != "":
 		s.election(keyOf(it))
 	}

@@ -107,8 +107,8 @@ func TestOldStatesChangeNothing(t *testing.T) {
 	second.Spec.HolderIdentity = new("y")
 	l, err := c.leases.Update(t.Context(), &second, store.UpdateOptions{})
 	require.NoError(t, err)
-	k.applyLease(l, l.ResourceVersion)
-	k.applyLease(first, first.ResourceVersion)
+	k.applyLease(l, versionOf(l))
+	k.applyLease(first, versionOf(first))
 	assert.Equal(t, l, k.lease)
 	third := *l
 	third.Spec.HolderIdentity = new("z")
@@ -117,7 +117,7 @@ func TestOldStatesChangeNothing(t *testing.T) {
 	_, err = c.leases.Delete(t.Context(), "ns", "main", store.DeleteOptions{})
 	require.NoError(t, err)
 	k.lookUp()
-	k.applyLease(last, last.ResourceVersion)
+	k.applyLease(last, versionOf(last))
 	assert.Nil(t, k.lease, "it was missing later")
 }
 

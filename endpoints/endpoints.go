@@ -12,8 +12,7 @@
 //	}
 //
 // A store keeps subsets as they were written. Like API servers since 1.20 it does not
-// sort or merge them, nor remove duplicates. Pack returns a canonical form; the
-// endpoints controller of Kubernetes has a function like it.
+// sort or merge them, nor remove duplicates.
 package endpoints
 
 import "github.com/kubecoord/kubecoord/store/meta"
@@ -23,7 +22,7 @@ import "github.com/kubecoord/kubecoord/store/meta"
 type Endpoints struct {
 	meta.TypeMeta   `json:",inline"`
 	meta.ObjectMeta `json:"metadata" protobuf:"1"`
-	// Subsets are kept as written; see Pack.
+	// Subsets are kept as written.
 	Subsets []EndpointSubset `json:"subsets,omitempty" protobuf:"2" listType:"atomic"`
 }
 

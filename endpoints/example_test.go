@@ -61,29 +61,6 @@ func ExampleExpand() {
 	// 10.0.0.2:80 on node-b
 }
 
-// Two writers list the same endpoints in different ways. After Pack they are equal.
-func ExamplePack() {
-	port := func(name string, number int32) endpoints.EndpointPort {
-		return endpoints.EndpointPort{Name: name, Port: number, Protocol: endpoints.ProtocolTCP}
-	}
-	packed := endpoints.Pack([]endpoints.EndpointSubset{
-		{
-			Addresses: []endpoints.EndpointAddress{{IP: "10.0.0.2"}, {IP: "10.0.0.1"}},
-			Ports:     []endpoints.EndpointPort{port("http", 80)},
-		},
-		{
-			Addresses: []endpoints.EndpointAddress{{IP: "10.0.0.1"}, {IP: "10.0.0.2"}},
-			Ports:     []endpoints.EndpointPort{port("metrics", 9090), port("http", 80)},
-		},
-	})
-	for _, s := range packed {
-		fmt.Println(len(s.Addresses), "addresses with", len(s.Ports), "ports")
-	}
-
-	// Output:
-	// 2 addresses with 2 ports
-}
-
 // A resolver keeps the endpoints of one protocol that are Pods.
 func ExampleEndpoint() {
 	pod := &endpoints.ObjectReference{Kind: "Pod", Namespace: "default", Name: "dns-0"}

@@ -12,7 +12,6 @@ import (
 
 	"github.com/kubecoord/kubecoord/httpapi"
 	"github.com/kubecoord/kubecoord/internal/registry"
-	"github.com/kubecoord/kubecoord/internal/verdict"
 	"github.com/kubecoord/kubecoord/store"
 	"github.com/kubecoord/kubecoord/store/fixture"
 )
@@ -63,7 +62,7 @@ type API struct {
 	st       *registry.Store
 	api      *httpapi.API
 	closing  chan struct{} // closed by Close: every wait ends
-	recorder *verdict.Recorder
+	recorder *recorder
 	ended    sync.Once
 
 	mu      sync.Mutex // guards all below and their contents; no callback runs under it
@@ -74,7 +73,7 @@ type API struct {
 	log     []*Request // the last Options.KeepRequests
 	open    map[*exchange]struct{}
 	crashed map[string]*Fault // by the name of the client
-	rushes  map[string]*rush  // by the name of the client
+	rushes  map[string]rush   // by the name of the client
 }
 
 // New returns an API that ends with the test. It takes at most one Options. A test that fails shows the last
@@ -90,6 +89,9 @@ func New(t TB, opts ...Options) *API {
 		t.Fatalf("apitest.New: got %d Options, want one at most", len(opts))
 		return nil
 	}
+	o.KeepHistory = max(cmp.Or(o.KeepHistory, 10_000), 0)
+	o.KeepRequests = max(cmp.Or(o.KeepRequests, 1000), 0)
+	o.MaxRequestsPerInstant = cmp.Or(o.MaxRequestsPerInstant, 100_000)
 	if o.Store.HistoryAge == 0 {
 		o.Store.HistoryAge = math.MaxInt64 // history never expires by age and has times
 	}
@@ -105,25 +107,22 @@ func New(t TB, opts ...Options) *API {
 			return nil
 		}
 	}
-	rec := verdict.NewRecorder(st.Registry(), o.kept()) // before o.API.Parts, whose writes it has too
+	rec := newRecorder(st.Registry(), o.KeepHistory) // before o.API.Parts, whose writes it has too
 	return newAPI(t, st, rec, o, func(opts httpapi.Options) *httpapi.API { return httpapi.New(st, opts) })
 }
 
-// kept returns KeepHistory or its default.
-func (o *Options) kept() int { return max(cmp.Or(o.KeepHistory, 10_000), 0) }
-
 // newAPI returns an API that ends with the test. serve makes its handler.
-func newAPI(t TB, st *store.Store, rec *verdict.Recorder, o Options, serve func(httpapi.Options) *httpapi.API) *API {
+func newAPI(t TB, st *store.Store, rec *recorder, o Options, serve func(httpapi.Options) *httpapi.API) *API {
 	a := &API{
 		t: t, opts: o, st: st.Registry(), recorder: rec,
-		closing: make(chan struct{}), open: map[*exchange]struct{}{}, crashed: map[string]*Fault{}, rushes: map[string]*rush{},
+		closing: make(chan struct{}), open: map[*exchange]struct{}{}, crashed: map[string]*Fault{}, rushes: map[string]rush{},
 	}
 	opts := o.API
 	opts.Middleware = func(next http.Handler) http.Handler {
 		if o.API.Middleware != nil {
 			next = o.API.Middleware(next)
 		}
-		return &faultHandler{api: a, next: next}
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { a.serve(w, r, next) })
 	}
 	a.api = serve(opts)
 	t.Cleanup(func() {
@@ -163,7 +162,7 @@ func (a *API) Fork(t TB) *API {
 		return nil
 	}
 	forked := store.Of(st)
-	return newAPI(t, forked, a.recorder.Fork(st), a.opts, func(opts httpapi.Options) *httpapi.API { return a.api.Fork(forked, opts) })
+	return newAPI(t, forked, a.recorder.fork(st), a.opts, func(opts httpapi.Options) *httpapi.API { return a.api.Fork(forked, opts) })
 }
 
 // Close ends the API before the end of the test: requests in progress, watches, the election,
@@ -172,10 +171,14 @@ func (a *API) Close() {
 	a.ended.Do(func() {
 		a.mu.Lock()
 		a.closed = true
+		socket := a.server
 		a.mu.Unlock()
 		close(a.closing)
 		a.api.Close()
-		a.closeSocket()
+		if socket != nil {
+			socket.CloseClientConnections()
+			socket.Close()
+		}
 		a.calls.Wait() // httptest.Server does not wait for a request after its connection is cut
 		a.st.Close()
 	})

@@ -14,7 +14,6 @@ import (
 
 	"github.com/kubecoord/kubecoord/internal/caller"
 	"github.com/kubecoord/kubecoord/internal/registry"
-	"github.com/kubecoord/kubecoord/internal/verdict"
 	"github.com/kubecoord/kubecoord/store/clock"
 )
 
@@ -42,33 +41,26 @@ type exchange struct {
 	torn bool      // the watch must end
 	due  time.Time // of the last event that was held back
 
-	// For Verify: the request, its entry if it is a write, and the versions in the part of the
+	// For Verify: whether an update or a patch names a resourceVersion, and the versions in the part of the
 	// answer that is not sent yet.
-	judged verdict.Request
-	write  *verdict.Write
-	sights []caller.Sight
+	guarded bool
+	sights  []caller.Sight
 }
 
 // errFault is the error of a write to an answer that a fault has ended.
 var errFault = errors.New("apitest: a fault ended the answer")
 
-// faultHandler is a handler with the faults around it.
-type faultHandler struct {
-	api  *API
-	next http.Handler
-}
-
-// ServeHTTP answers a request, unless a fault does.
-func (h *faultHandler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	x := h.api.begin(w, r)
+// serve answers a request by next, unless a fault does.
+func (a *API) serve(w http.ResponseWriter, r *http.Request, next http.Handler) {
+	x := a.begin(w, r)
 	defer x.end()
 	x.slowDown()
-	if h.api.hasCrashed(x) {
+	if a.hasCrashed(x) {
 		x.abort()
 	}
 	answered := func(f *Fault) bool { return f.meet(x, false) }
-	if !slices.ContainsFunc(h.api.Faults(), answered) {
-		x.forward(h.next)
+	if !slices.ContainsFunc(a.Faults(), answered) {
+		x.forward(next)
 	}
 }
 
@@ -128,15 +120,15 @@ func (x *exchange) forward(next http.Handler) {
 // record records the request for Verify, just before the API gets it.
 func (x *exchange) record() {
 	rec := x.api.recorder
-	if rec.Limit() == 0 || x.req.Resource == "" {
+	if rec.limit == 0 || x.req.Resource == "" {
 		return
 	}
 	ctx := caller.WithObserver(x.r.Context(), func(s caller.Sight) { x.sights = append(x.sights, s) })
-	x.write, ctx = rec.Start(ctx, &x.judged, source{x.api, x.req})
-	x.r = x.r.WithContext(ctx)
+	w := rec.start(x)
+	x.r = x.r.WithContext(context.WithValue(ctx, writeKey{}, w))
 	x.api.mu.Lock()
 	defer x.api.mu.Unlock()
-	x.req.write = x.write
+	x.req.write = w
 }
 
 // wait holds the request back. It reports whether the request may continue.

@@ -33,7 +33,7 @@ type Match struct {
 // Matches reports whether a request matches. It can be passed to Requests.Where.
 func (m Match) Matches(r Request) bool {
 	return (m.Verb == "" || m.Verb == r.Verb || m.Verb == "patch" && r.Verb == "apply") &&
-		(m.Resource == "" || m.Resource == anyResource && r.Resource != "" || r.kind != nil && isNameOf(m.Resource, r.kind)) &&
+		(m.Resource == "" || m.Resource == anyResource && r.Resource != "" || r.kind != nil && isNameOf(m.Resource, r.kind.Info())) &&
 		(m.Subresource == "" || m.Subresource == r.Subresource) &&
 		(m.Namespace == "" || m.Namespace == r.Namespace) &&
 		(m.Name == "" || m.Name == r.Name) &&

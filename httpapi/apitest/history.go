@@ -5,7 +5,6 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/kubecoord/kubecoord/internal/registry"
 	"github.com/kubecoord/kubecoord/watch"
 )
 
@@ -32,35 +31,33 @@ func (a *API) Changes(since string) ([]Change, error) {
 			return nil, problem("apitest.Changes", "got %q, want a resourceVersion", since)
 		}
 	}
-	kept, complete := a.recorder.Since(version)
+	kept, complete := a.recorder.after(version)
 	if !complete {
 		return nil, fmt.Errorf("apitest.Changes: the store had more changes than KeepHistory since %q", since)
 	}
 	changes := make([]Change, len(kept))
 	for i, c := range kept {
 		info := c.Kind().Info()
-		changes[i] = Change{Type: c.Type(), Time: c.At, Group: info.Group, Resource: info.Plural, Result: resultOf(&c.ObjectChange)}
-		if by, ok := c.Source.(source); ok {
-			changes[i].Request = by.copy()
+		changes[i] = Change{Type: c.Type(), Time: c.At, Group: info.Group, Resource: info.Plural, Result: resultOf(c)}
+		if c.by != nil {
+			changes[i].Request = c.by.request()
 		}
 	}
 	return changes, nil
 }
 
-// resultOf returns the state after a change.
-func resultOf(c *registry.ObjectChange) Result {
+// resultOf returns the state after a change, which may be nil.
+func resultOf(c *change) Result {
+	if c == nil {
+		return Result{}
+	}
 	it := c.Newest()
 	return Result{it.Namespace(), it.Name(), string(it.UID()), strconv.FormatUint(c.Version, 10)}
 }
 
-// source is the source of a verdict.Write.
-type source struct {
-	api *API
-	req *Request
-}
-
-func (s source) copy() *Request {
-	s.api.mu.Lock()
-	defer s.api.mu.Unlock()
-	return new(s.api.copyLocked(s.req))
+// request returns a copy of the request of a write, perhaps to the API that was forked.
+func (w *write) request() *Request {
+	w.api.mu.Lock()
+	defer w.api.mu.Unlock()
+	return new(w.api.copyLocked(w.req))
 }

@@ -2,7 +2,6 @@ package apitest
 
 import (
 	"bytes"
-	"cmp"
 	"encoding/json"
 	"io"
 	"mime"
@@ -14,7 +13,7 @@ import (
 
 	"github.com/kubecoord/kubecoord/httpapi"
 	"github.com/kubecoord/kubecoord/internal/codec"
-	"github.com/kubecoord/kubecoord/internal/verdict"
+	"github.com/kubecoord/kubecoord/internal/kinds"
 	"github.com/kubecoord/kubecoord/internal/yaml"
 )
 
@@ -33,15 +32,14 @@ func (a *API) Requests() Requests {
 func (a *API) copyLocked(r *Request) Request {
 	out := *r
 	out.Faults = slices.Clone(r.Faults)
-	if c, changed := a.recorder.Made(r.write); changed {
-		out.Result = resultOf(&c)
+	if r.write != nil {
+		out.Result = resultOf(r.write.made.Load())
 	}
 	return out
 }
 
 func (a *API) logLocked(r *Request) {
-	most := max(cmp.Or(a.opts.KeepRequests, keepRequests), 0)
-	if a.log = append(a.log, r); len(a.log) > most {
+	if a.log = append(a.log, r); len(a.log) > a.opts.KeepRequests {
 		a.forgetLocked(1)
 	}
 }
@@ -62,11 +60,8 @@ func (a *API) ForgetRequests() {
 	a.forgetLocked(len(a.log))
 }
 
-// Bounds of the request log.
-const (
-	keepRequests = 1000 // by default
-	keepBody     = 16 << 10
-)
+// keepBody is how much of a body the log keeps.
+const keepBody = 16 << 10
 
 // maxBody is how much of a body is read before the faults act: one byte more than the API accepts.
 const maxBody = 3<<20 + 1
@@ -97,10 +92,9 @@ func (x *exchange) receive(r *http.Request) {
 	x.req = req
 	for _, kind := range x.api.api.Kinds() {
 		if k := kind.Info(); k.Group == a.Group && k.Plural == a.Resource {
-			req.kind = k
+			req.kind = kinds.Of(kind)
 		}
 	}
-	guarded := false
 	switch {
 	case a.Verb == "create" && a.IsResource:
 		req.Name = metadataIn(data, req.ContentType).Name
@@ -108,16 +102,12 @@ func (x *exchange) receive(r *http.Request) {
 		if strings.HasPrefix(req.ContentType, "application/apply-patch+") {
 			req.Verb = "apply"
 		}
-		guarded = bytes.Contains(data, []byte(`"/metadata/resourceVersion"`))
+		x.guarded = bytes.Contains(data, []byte(`"/metadata/resourceVersion"`))
 	}
 	// In protobuf the member has no name.
 	if a.Verb == "update" || a.Verb == "patch" && bytes.Contains(data, []byte("resourceVersion")) {
 		version := metadataIn(data, req.ContentType).ResourceVersion
-		guarded = guarded || version != "" && version != "0"
-	}
-	x.judged = verdict.Request{
-		Verb: req.Verb, Client: req.Client, UserAgent: req.UserAgent, Group: a.Group, Resource: a.Resource, Namespace: a.Namespace, Name: req.Name,
-		Selective: req.Query.Get("labelSelector")+req.Query.Get("fieldSelector")+req.Query.Get("shardSelector") != "", Guarded: guarded,
+		x.guarded = x.guarded || version != "" && version != "0"
 	}
 }
 

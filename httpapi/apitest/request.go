@@ -8,8 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/kubecoord/kubecoord/internal/verdict"
-	"github.com/kubecoord/kubecoord/store/kind"
+	"github.com/kubecoord/kubecoord/internal/kinds"
 )
 
 // Request is a request that the server received, and its outcome so far.
@@ -44,8 +43,8 @@ type Request struct {
 	// zero if no object of the resource was written, and if Options.KeepHistory is negative.
 	Result Result
 
-	kind  *kind.Info     // that Resource names, or nil
-	write *verdict.Write // or nil
+	kind  *kinds.Kind // that Resource names, or nil
+	write *write      // or nil
 }
 
 // WatchEnd is how a watch went so far.
@@ -66,13 +65,10 @@ type Result struct {
 
 // String returns the request in one line: the verb, the resource and the object, or the path, and the
 // outcome, such as "update leases default/a 409" or "list leases * cut".
-func (r Request) String() string { return r.line(r.Name) }
-
-// line returns the request with a name in one line.
-func (r *Request) line(name string) string {
+func (r Request) String() string {
 	what := r.Path
 	if r.Resource != "" {
-		what = path.Join(r.Resource, r.Subresource) + " " + objectPath(r.Namespace, name)
+		what = path.Join(r.Resource, r.Subresource) + " " + objectPath(r.Namespace, r.Name)
 	}
 	outcome := "pending"
 	switch {
@@ -85,6 +81,11 @@ func (r *Request) line(name string) string {
 		outcome = "cut"
 	}
 	return r.Verb + " " + what + " " + outcome
+}
+
+// isSelective reports whether a list or a watch has a selector.
+func (r *Request) isSelective() bool {
+	return r.Query.Get("labelSelector")+r.Query.Get("fieldSelector")+r.Query.Get("shardSelector") != ""
 }
 
 func objectPath(namespace, name string) string {

@@ -1,9 +1,6 @@
 package apitest
 
-import (
-	"cmp"
-	"time"
-)
+import "time"
 
 // rush counts the requests of a client at one instant.
 type rush struct {
@@ -12,12 +9,9 @@ type rush struct {
 	over bool // there were too many once
 }
 
-// maxPerInstant is the default of Options.MaxRequestsPerInstant.
-const maxPerInstant = 100_000
-
 // slowDown holds a request of a client back that has sent too many at one instant.
 func (x *exchange) slowDown() {
-	most := cmp.Or(x.api.opts.MaxRequestsPerInstant, maxPerInstant)
+	most := x.api.opts.MaxRequestsPerInstant
 	over, first := x.api.countInstant(x.req.Client, most)
 	if !over {
 		return
@@ -46,15 +40,12 @@ func (a *API) countInstant(client string, most int) (over, first bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	c := a.rushes[client]
-	if c == nil {
-		c = &rush{}
-		a.rushes[client] = c
-	}
 	if !c.at.Equal(now) {
 		c.at, c.n = now, 0
 	}
 	c.n++
 	first = c.n > most && !c.over
 	c.over = c.over || first
+	a.rushes[client] = c
 	return c.over, first
 }

@@ -55,17 +55,6 @@ func (a *API) listen() *httptest.Server {
 	return a.server
 }
 
-// closeSocket closes the port and its connections.
-func (a *API) closeSocket() {
-	a.mu.Lock()
-	s := a.server
-	a.mu.Unlock()
-	if s != nil {
-		s.CloseClientConnections()
-		s.Close()
-	}
-}
-
 // Kubeconfig writes a kubeconfig file that points kubectl and clients in any language to URL, and
 // returns its name, for KUBECONFIG. Each call writes a new file, which is removed with the test. The
 // user's bearer token is "apitest".

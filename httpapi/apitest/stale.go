@@ -187,17 +187,15 @@ func (a *API) newLag(o *StaleOptions, only bool) (*lag, error) {
 	return l, nil
 }
 
-// end makes the replica catch up. l may be nil.
+// end makes the replica catch up.
 func (l *lag) end() {
-	switch {
-	case l == nil:
-	case l.skipMissed:
+	if l.skipMissed {
 		l.Jump()
-	default:
-		l.CatchUp()
-		if l.veil != nil {
-			l.veil.Lift()
-		}
+		return
+	}
+	l.CatchUp()
+	if l.veil != nil {
+		l.veil.Lift()
 	}
 }
 

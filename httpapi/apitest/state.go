@@ -38,10 +38,10 @@ func (a *API) State() map[string]string {
 		}
 	}
 	s.number()
+	s.write()
 	out := map[string]string{}
-	text := s.texts()
-	for i, o := range s.objects {
-		out[s.path(o)] = text[i]
+	for _, o := range s.objects {
+		out[s.path(o)] = o.text
 	}
 	return out
 }
@@ -59,6 +59,7 @@ type stateObject struct {
 	resource, namespace, name string
 	prefix, number            string // of a generated name: "web-" and "<1>"
 	content                   map[string]any
+	text                      string // see write
 }
 
 // add adds an object. Its generated name is "prefix<?>" until it has a number.
@@ -84,12 +85,9 @@ func (s *state) add(resource string, it *registry.Item) {
 
 // number numbers the generated names.
 func (s *state) number() {
-	byText := map[*stateObject]string{}
-	for i, text := range s.texts() {
-		byText[s.objects[i]] = text
-	}
+	s.write()
 	slices.SortStableFunc(s.objects, func(a, b *stateObject) int {
-		return cmp.Or(cmp.Compare(a.resource, b.resource), cmp.Compare(a.namespace, b.namespace), cmp.Compare(a.prefix, b.prefix), cmp.Compare(byText[a], byText[b]))
+		return cmp.Or(cmp.Compare(a.resource, b.resource), cmp.Compare(a.namespace, b.namespace), cmp.Compare(a.prefix, b.prefix), cmp.Compare(a.text, b.text))
 	})
 	last := map[string]int{}
 	for _, o := range s.objects {
@@ -127,19 +125,17 @@ func (s *state) rename() {
 	s.all = strings.NewReplacer(pairs...)
 }
 
-// texts returns the texts of the objects by the present names.
-func (s *state) texts() []string {
+// write writes the texts of the objects by the present names.
+func (s *state) write() {
 	s.rename()
-	out := make([]string, len(s.objects))
-	for i, o := range s.objects {
+	for _, o := range s.objects {
 		var b bytes.Buffer
 		enc := json.NewEncoder(&b)
 		enc.SetEscapeHTML(false)
 		enc.SetIndent("", "  ")
 		enc.Encode(s.masked("", o.content)) // only what JSON has
-		out[i] = b.String()
+		o.text = b.String()
 	}
-	return out
 }
 
 // masked returns a copy of the value of a member without what differs between runs.

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"net/http"
 
-	"github.com/kubecoord/kubecoord/internal/kinds"
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
@@ -70,12 +69,9 @@ func usualStatus(code int, r Request, exists bool) meta.Status {
 
 // exists reports whether the store has the object that a request names.
 func (a *API) exists(r *Request) bool {
-	for _, kind := range a.api.Kinds() {
-		if kind.Info() != r.kind {
-			continue
-		}
-		in, err := a.st.Find(kinds.Of(kind))
-		return err == nil && in.Peek(r.Namespace, r.Name) != nil
+	if r.kind == nil {
+		return false
 	}
-	return false
+	in, err := a.st.Find(r.kind)
+	return err == nil && in.Peek(r.Namespace, r.Name) != nil
 }

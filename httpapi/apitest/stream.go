@@ -37,7 +37,9 @@ func (x *exchange) WriteHeader(code int) {
 	x.api.mu.Lock()
 	x.req.Status = code
 	x.api.mu.Unlock()
-	x.api.recorder.Answered(x.write, code)
+	if w := x.req.write; w != nil { // before the client gets the answer
+		w.status.Store(int32(code))
+	}
 	x.w.WriteHeader(code)
 }
 
@@ -69,7 +71,7 @@ func (x *exchange) send(p []byte, n int) error {
 	}
 	n = min(n, len(x.sights)) // an ERROR event shows nothing
 	if n > 0 && x.code < 300 {
-		x.api.recorder.Saw(&x.judged, x.sights[:n])
+		x.api.recorder.saw(x.req, x.sights[:n])
 		x.sights = slices.Delete(x.sights, 0, n)
 	}
 	if _, err := x.w.Write(p); err != nil || !x.watching() {

@@ -15,7 +15,7 @@ import (
 // The client left it, a timeout or EndWatch ended it, its connection was cut, or an ERROR event with a code was the
 // last. It is open as long as it goes on.
 func (r Request) Ended() string {
-	line := r.line(r.Name)
+	line := r.String()
 	if r.Verb != "watch" || r.Status != 200 {
 		return line
 	}

@@ -1,10 +1,6 @@
 package apitest
 
-import (
-	"strings"
-
-	"github.com/kubecoord/kubecoord/internal/verdict"
-)
+import "strings"
 
 // Verdict lists the mistakes of the clients.
 type Verdict struct {
@@ -56,15 +52,6 @@ func (a *API) Verify(t TB) bool {
 	return len(v.TwoHolders) == 0
 }
 
-// WritesWithoutLease examines the work under a Lease. A client contends for the Lease if it has written itself or another into
-// it as the holder. WritesWithoutLease finds the writes of these clients while another holds it, and after they gave it
-// back, except for Events: an elector that ends late may still work when the next leader begins. The name that was passed to
-// TransportFor identifies a client. There is no finding before the first holder, and none for a holder whose Lease
-// has run out but was not taken. Options.KeepHistory limits how far it looks back.
-func (a *API) WritesWithoutLease(namespace, name string) []Finding {
-	return exported(a.recorder.WritesWithout(namespace, name))
-}
-
 // Verdict examines the past of the store and of its clients.
 //
 // Two clients hold a Lease at the same time if one takes it before the duration that the other wrote
@@ -74,14 +61,8 @@ func (a *API) WritesWithoutLease(namespace, name string) []Finding {
 // client wrote after its writer last saw the object. The name passed to TransportFor and the
 // User-Agent identify a client. Options.KeepHistory limits how far Verdict looks back.
 func (a *API) Verdict() Verdict {
-	v := a.recorder.Examine()
-	return Verdict{exported(v.TwoHolders), exported(v.LostUpdates), v.Limits}
-}
-
-func exported(findings []verdict.Finding) []Finding {
-	out := make([]Finding, len(findings)) // a list in JSON, not null
-	for i, f := range findings {
-		out[i] = Finding(f)
-	}
-	return out
+	v := a.recorder.examiner()
+	v.findTwoHolders()
+	v.findLostUpdates()
+	return v.out
 }

@@ -50,7 +50,7 @@ func asNoAnswer(req *http.Request, err error) error {
 	}
 	e, ok := errors.AsType[*url.Error](err)
 	if !ok {
-		method := req.Method[:1] + string(bytes.ToLower([]byte(req.Method[1:]))) // as net/http
+		method := req.Method[:1] + strings.ToLower(req.Method[1:]) // as net/http
 		e = &url.Error{Op: method, URL: req.URL.Redacted(), Err: err}
 	}
 	return &noAnswer{e}

@@ -1,9 +1,9 @@
 package clock
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
+	"sort"
 	"sync"
 	"time"
 )
@@ -13,7 +13,6 @@ type Manual struct {
 	mu     sync.Mutex // guards all below, and every timer; not held while a function runs
 	now    time.Time
 	timers []*manualTimer // that are pending, in the order in which they fire
-	set    uint64         // how many times a timer was set
 }
 
 // NewManual returns a clock at a time.
@@ -64,10 +63,9 @@ func (m *Manual) Fork() Clock { return NewManual(m.Now()) }
 
 // manualTimer is a Timer of a Manual, whose mu guards it.
 type manualTimer struct {
-	m   *Manual
-	f   func()
-	at  time.Time
-	set uint64 // orders timers with the same time; 0 if it was never pending
+	m  *Manual
+	f  func()
+	at time.Time
 }
 
 func (t *manualTimer) Reset(d time.Duration) bool {
@@ -79,10 +77,9 @@ func (t *manualTimer) Reset(d time.Duration) bool {
 		go t.f()
 		return pending
 	}
-	m.set++
-	t.at, t.set = m.now.Add(d), m.set
-	i, _ := t.findLocked()
-	m.timers = slices.Insert(m.timers, i, t)
+	t.at = m.now.Add(d)
+	behind := sort.Search(len(m.timers), func(i int) bool { return m.timers[i].at.After(t.at) })
+	m.timers = slices.Insert(m.timers, behind, t)
 	return pending
 }
 
@@ -93,16 +90,9 @@ func (t *manualTimer) Stop() bool {
 }
 
 func (t *manualTimer) stopLocked() bool {
-	i, pending := t.findLocked()
-	if pending {
+	i := slices.Index(t.m.timers, t)
+	if i >= 0 {
 		t.m.timers = slices.Delete(t.m.timers, i, i+1)
 	}
-	return pending
-}
-
-// findLocked returns the place of the timer in timers, and reports whether it is pending.
-func (t *manualTimer) findLocked() (i int, pending bool) {
-	return slices.BinarySearchFunc(t.m.timers, t, func(a, b *manualTimer) int {
-		return cmp.Or(a.at.Compare(b.at), cmp.Compare(a.set, b.set))
-	})
+	return i >= 0
 }

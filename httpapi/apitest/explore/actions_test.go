@@ -29,8 +29,8 @@ func lived(t *testing.T, s Scenario, text string) (lines []string, found []verdi
 	l := x.live(&p, 0, true)
 	assert.NotZero(t, l.acted(), "%s hits nothing", text)
 	for _, e := range l.timeline() {
-		if e.who != "user" {
-			lines = append(lines, strings.TrimSpace(fmt.Sprintf("%s %s: %s", e.at.Round(time.Second), e.who, e.text)))
+		if e.Who != "user" {
+			lines = append(lines, strings.TrimSpace(fmt.Sprintf("%s %s: %s", e.At.Round(time.Second), e.Who, e.Text)))
 		}
 	}
 	return lines, x.judge(l)

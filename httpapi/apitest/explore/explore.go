@@ -87,7 +87,6 @@ type explorer struct {
 	masks       []mask
 	double      map[string]bool // plurals that several groups have
 	uids        map[string]key  // of the prepared objects
-	liveUIDs    map[string]bool // the same
 	references  []*life         // undisturbed
 	auto        map[string]bool // resource and path, on which they do not agree
 	names       *loose
@@ -124,7 +123,7 @@ func (x *explorer) prepare() error {
 
 // look looks at the kinds and the objects of the prepared API.
 func (x *explorer) look() {
-	x.double, x.uids, x.liveUIDs = map[string]bool{}, map[string]key{}, map[string]bool{}
+	x.double, x.uids = map[string]bool{}, map[string]key{}
 	groups := map[string]string{}
 	st := x.s.API.Store().Registry()
 	all := x.s.API.Handler().Kinds()
@@ -137,7 +136,7 @@ func (x *explorer) look() {
 	}
 	for _, k := range all {
 		for it := range st.Resource(kinds.Of(k)).Present("") {
-			x.uids[string(it.UID())], x.liveUIDs[string(it.UID())] = x.keyOf(it), true
+			x.uids[string(it.UID())] = x.keyOf(it)
 		}
 	}
 }
@@ -213,8 +212,9 @@ func (x *explorer) referOnce() error {
 				}
 				x.auto[d.key.resource+" "+d.path] = true
 			}
-			if d := x.countsDiffer(first, a, l, b); d != "" {
-				return fmt.Errorf("the undisturbed runs do not agree %s: %s. Make the scenario deterministic, or name the object in Scenario.Mask", x.place(a), d)
+			for _, c := range x.countsDiffer(first, a, l, b) {
+				return fmt.Errorf("the undisturbed runs do not agree %s: %s was %s %s, and %s in another run. Make the scenario deterministic, or name the object in Scenario.Mask",
+					x.place(a), c.key, c.what, times(c.want), times(c.got))
 			}
 		}
 	}
@@ -276,7 +276,7 @@ func (x *explorer) explore(plans []plan) *Report {
 			budget = 5 * time.Second
 		}
 	}
-	c := &collector{x: x, report: r, byText: map[string]*Finding{}, plans: plans, deadline: x.start.Add(budget)}
+	c := &collector{x: x, report: r, byText: map[string]*Finding{}, plans: plans, deadline: x.start.Add(budget), reported: x.start}
 	c.judgeReferences()
 	var workers sync.WaitGroup
 	for range x.parallel() {
@@ -431,9 +431,6 @@ func (c *collector) again(p *plan, id string) (r repetition) {
 // progressLocked tells how far a long exploration is.
 func (c *collector) progressLocked() {
 	now := time.Now()
-	if c.reported.IsZero() {
-		c.reported = c.x.start
-	}
 	if now.Sub(c.reported) < 10*time.Second {
 		return
 	}

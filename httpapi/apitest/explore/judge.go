@@ -93,45 +93,35 @@ func (l *life) restOf(r *rest) *rest {
 
 // judgeCounts compares how often objects were created and deleted.
 func (x *explorer) judgeCounts(l *life, r, same *rest, where string) (out []verdict) {
-	made, gone := x.references[0].names.counts(same.made), x.references[0].names.counts(same.gone)
+	want := *same
 	if r.extra != "" && same.extra == "" {
-		made, gone = nil, nil // nothing more is expected
+		want = rest{} // nothing more is expected
 	}
-	for _, c := range []struct {
-		what      string
-		want, got map[key]int
-	}{{"created", made, l.names.counts(r.made)}, {"deleted", gone, l.names.counts(r.gone)}} {
-		for _, k := range x.unequal(c.want, c.got) {
-			out = append(out, verdict{"count", k, c.what, where, fmt.Sprintf("%s: %s was %s %s, in the undisturbed run %s", where, k, c.what, times(c.got[k]), times(c.want[k]))})
-		}
+	for _, c := range x.countsDiffer(x.references[0], &want, l, r) {
+		out = append(out, verdict{"count", c.key, c.what, where, fmt.Sprintf("%s: %s was %s %s, in the undisturbed run %s", where, c.key, c.what, times(c.got), times(c.want))})
 	}
 	return out
 }
 
-// unequal returns the keys of numbers that are not equal, in order, without those that are masked.
-func (x *explorer) unequal(want, got map[key]int) (keys []key) {
-	all := maps.Clone(got)
-	maps.Copy(all, want)
-	for _, k := range slices.SortedFunc(maps.Keys(all), compareKeys) {
-		if want[k] != got[k] && !x.masked(k, "") {
-			keys = append(keys, k)
-		}
-	}
-	return keys
+// count is how often an object was created or deleted in two runs.
+type count struct {
+	key       key
+	what      string
+	want, got int
 }
 
-// countsDiffer returns a difference between the counts of two undisturbed runs.
-func (x *explorer) countsDiffer(a *life, ra *rest, b *life, rb *rest) string {
-	for _, c := range []struct {
-		what   string
-		ra, rb map[key]int
-	}{{"created", ra.made, rb.made}, {"deleted", ra.gone, rb.gone}} {
-		want, got := a.names.counts(c.ra), b.names.counts(c.rb)
-		for _, k := range x.unequal(want, got) {
-			return fmt.Sprintf("%s was %s %s, and %s in another run", k, c.what, times(want[k]), times(got[k]))
+// countsDiffer returns the counts on which two runs do not agree, in the order of the keys, without what is masked.
+func (x *explorer) countsDiffer(a *life, ra *rest, b *life, rb *rest) (out []count) {
+	add := func(what string, want, got map[key]int) {
+		for _, k := range allKeys(want, got) {
+			if want[k] != got[k] && !x.masked(k, "") {
+				out = append(out, count{k, what, want[k], got[k]})
+			}
 		}
 	}
-	return ""
+	add("created", a.names.counts(ra.made), b.names.counts(rb.made))
+	add("deleted", a.names.counts(ra.gone), b.names.counts(rb.gone))
+	return out
 }
 
 func times(n int) string {

@@ -81,7 +81,6 @@ type change struct {
 type request struct {
 	target     target
 	controller int
-	step       int
 }
 
 // discovery is something that is wrong in a run by itself, and not by comparison.
@@ -100,12 +99,16 @@ type touchedObject struct {
 
 // live runs the scenario once.
 func (x *explorer) live(plan *plan, nth int, keep bool) *life {
+	prepared := map[string]bool{}
+	for uid := range x.uids {
+		prepared[uid] = true
+	}
 	l := &life{
 		x: x, plan: plan, nth: nth, keep: keep,
 		objects: map[key]tracked{}, made: map[key]int{}, gone: map[key]int{}, written: map[key]bool{}, own: map[key]bool{}, processes: map[string]*process{},
 		occur: map[string]int{}, ends: map[string]int{}, open: map[requestID][]*entry{},
-		alive: maps.Clone(x.liveUIDs), orphans: map[string]bool{},
-		names: names{uids: maps.Clone(x.uids), live: x.liveUIDs, generated: map[string]string{}, versions: map[string]bool{}},
+		alive: maps.Clone(prepared), orphans: map[string]bool{},
+		names: names{uids: maps.Clone(x.uids), live: prepared, generated: map[string]string{}, versions: map[string]bool{}},
 	}
 	func() {
 		defer func() {
@@ -189,7 +192,7 @@ func (l *life) steps(ctx context.Context) {
 			}
 		}
 	}
-	l.stopAll(ctx, "", false)
+	l.stopAll("", false)
 	l.note("", "all controllers are started again", false)
 	l.rest(ctx, len(l.x.s.Steps), atTheEnd)
 }
@@ -423,7 +426,7 @@ func (l *life) fail(text string) {
 }
 
 // stopAll ends the processes of a controller, or of all for "", and waits until they are gone. A crash gives them no time.
-func (l *life) stopAll(ctx context.Context, controller string, crash bool) {
+func (l *life) stopAll(controller string, crash bool) {
 	l.mu.Lock()
 	var all []*process
 	for _, name := range slices.Sorted(maps.Keys(l.processes)) {

@@ -9,6 +9,7 @@ import (
 	"path"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/kubecoord/kubecoord/httpapi/apitest"
@@ -52,7 +53,7 @@ func (l *life) meet(r apitest.Request) apitest.Effect {
 		return apitest.Hang()
 	}
 	if l.plan == nil {
-		l.requests = append(l.requests, request{t, p.controller, l.step})
+		l.requests = append(l.requests, request{t, p.controller})
 	}
 	l.mu.Unlock()
 	if l.plan == nil || !l.plan.concerns(c) {
@@ -83,7 +84,7 @@ func (l *life) perturb(p *process, r apitest.Request, t target) apitest.Effect {
 	switch plan := l.plan; plan.action {
 	case slowEvents:
 		if r.Verb == "watch" && t.resource == plan.resource {
-			l.mark()
+			l.take(1)
 			return apitest.SlowEvents(lagOfEvents)
 		}
 	case expireWatch:
@@ -95,7 +96,7 @@ func (l *life) perturb(p *process, r apitest.Request, t target) apitest.Effect {
 		calmed := l.calmed
 		l.mu.Unlock()
 		if !calmed {
-			l.mark()
+			l.take(1)
 			return l.adversary
 		}
 	case crashTwice:
@@ -123,13 +124,6 @@ func (l *life) take(n int) bool {
 	return true
 }
 
-// mark marks the plan as one that acts.
-func (l *life) mark() {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.acts = max(l.acts, 1)
-}
-
 // acted returns how often the plan has acted.
 func (l *life) acted() int {
 	l.mu.Lock()
@@ -149,14 +143,9 @@ func (l *life) strike(p *process, r apitest.Request) apitest.Effect {
 		return apitest.CutAfter()
 	case lostAnswer:
 		return apitest.CutAfter()
-	case answer409:
-		return apitest.Answer(http.StatusConflict)
-	case answer429:
-		return apitest.Answer(http.StatusTooManyRequests)
-	case answer500:
-		return apitest.Answer(http.StatusInternalServerError)
-	case answer504:
-		return apitest.Answer(http.StatusGatewayTimeout)
+	case answer409, answer429, answer500, answer504:
+		code, _ := strconv.Atoi(strings.TrimPrefix(l.plan.action, "answer-"))
+		return apitest.Answer(code)
 	case answer504After:
 		return apitest.AnswerAfter(http.StatusGatewayTimeout)
 	case takeover:
@@ -232,7 +221,7 @@ func (l *life) hide(ctx context.Context, step int) (release func()) {
 	if p == nil || p.action != collapse || p.step != step {
 		return func() {}
 	}
-	l.mark()
+	l.take(1)
 	l.note("", "events of "+p.resource+" are hidden", true)
 	hidden := func(r apitest.Request) apitest.Effect {
 		l.mu.Lock()
@@ -275,9 +264,9 @@ func (l *life) restart(ctx context.Context, p *plan) {
 			return // there was no such change
 		}
 	}
-	l.mark()
+	l.take(1)
 	if p.action == restart {
-		l.stopAll(ctx, p.controller, true)
+		l.stopAll(p.controller, true)
 		return
 	}
 	var ends []*apitest.Fault
@@ -294,7 +283,7 @@ func (l *life) restart(ctx context.Context, p *plan) {
 	}
 	l.setOnStart(onStart)
 	l.note("", fmt.Sprintf("%s reads the state before %s", cmp.Or(p.controller, "the controller"), p.at), true)
-	l.stopAll(ctx, p.controller, true)
+	l.stopAll(p.controller, true)
 	time.Sleep(pauseAfterCrash + staleFor)
 	l.setOnStart(nil)
 	for _, f := range ends {

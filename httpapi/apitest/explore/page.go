@@ -32,48 +32,20 @@ tr.only td.got { background: #fdf0d5 } tr.gone td.want { background: #e6effa } t
 <colgroup><col class="time"><col class="who"><col><col class="time"><col class="who"><col></colgroup>
 <thead><tr><th colspan="3">this run</th><th colspan="3">undisturbed</th></tr></thead>
 <tbody>
-{{range .Lines}}<tr class="{{.Class}}">{{with .Got}}<td class="time got">{{at .}}</td><td class="got">{{.Who}}</td><td class="got">{{.Text}}</td>{{else}}<td colspan="3"></td>{{end}}{{with .Want}}<td class="time want">{{at .}}</td><td class="want">{{.Who}}</td><td class="want">{{.Text}}</td>{{else}}<td colspan="3"></td>{{end}}</tr>
+{{range .Lines}}<tr class="{{class .}}">{{with .Got}}<td class="time got">{{at .}}</td><td class="got">{{.Who}}</td><td class="got">{{.Text}}</td>{{else}}<td colspan="3"></td>{{end}}{{with .Want}}<td class="time want">{{at .}}</td><td class="want">{{.Who}}</td><td class="want">{{.Text}}</td>{{else}}<td colspan="3"></td>{{end}}</tr>
 {{end}}</tbody>
 </table>
 </html>
 `
 
-// shown is an entry as the template sees it.
-type shown struct {
-	At        time.Duration
-	Who, Text string
-}
-
 // html returns the page of a finding.
 func (f *Finding) html(test string) []byte {
-	type row struct {
-		Class     string
-		Got, Want *shown
-	}
-	of := func(e *entry) *shown {
-		if e == nil {
-			return nil
-		}
-		return &shown{e.at, e.who, e.text}
-	}
-	var rows []row
-	for _, l := range f.lines {
-		r := row{Got: of(l.got), Want: of(l.want)}
-		switch {
-		case l.got == nil:
-			r.Class = "gone"
-		case l.got.mark:
-			r.Class = "mark"
-		case l.want == nil:
-			r.Class = "only"
-		}
-		rows = append(rows, r)
-	}
 	t := template.Must(template.New("page").Funcs(template.FuncMap{
-		"at": func(s *shown) string { return s.At.Round(time.Millisecond).String() },
+		"at":    func(e *entry) string { return e.At.Round(time.Millisecond).String() },
+		"class": func(l line) string { return map[string]string{"!": "mark", "+": "only", "-": "gone"}[l.Mark()] },
 	}).Parse(page))
 	var b bytes.Buffer
-	if err := t.Execute(&b, map[string]any{"Test": test, "Finding": f, "Others": len(f.Plans) - 1, "Lines": rows}); err != nil {
+	if err := t.Execute(&b, map[string]any{"Test": test, "Finding": f, "Others": len(f.Plans) - 1, "Lines": f.lines}); err != nil {
 		return []byte(err.Error())
 	}
 	return b.Bytes()

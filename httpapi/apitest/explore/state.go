@@ -254,14 +254,7 @@ type difference struct {
 
 // compare returns how got differs from want, in the order of the keys, without what is masked.
 func compare(want, got state, masked func(k key, path string) bool) (out []difference) {
-	all := map[key]bool{}
-	for k := range want {
-		all[k] = true
-	}
-	for k := range got {
-		all[k] = true
-	}
-	for _, k := range slices.SortedFunc(maps.Keys(all), compareKeys) {
+	for _, k := range allKeys(want, got) {
 		if masked(k, "") {
 			continue
 		}
@@ -280,6 +273,13 @@ func compare(want, got state, masked func(k key, path string) bool) (out []diffe
 		}
 	}
 	return out
+}
+
+// allKeys returns the keys of two maps in their order.
+func allKeys[V any](a, b map[key]V) []key {
+	keys := slices.AppendSeq(slices.Collect(maps.Keys(a)), maps.Keys(b))
+	slices.SortFunc(keys, compareKeys)
+	return slices.Compact(keys)
 }
 
 func compareKeys(a, b key) int {
@@ -331,7 +331,11 @@ func show(v any) string {
 }
 
 // mask is one entry of Scenario.Mask.
-type mask struct{ resource, object, path string }
+type mask struct {
+	resource string
+	object   *regexp.Regexp // nil is any
+	path     string
+}
 
 func parseMask(s string) (m mask, err error) {
 	words := strings.Fields(s)
@@ -340,7 +344,7 @@ func parseMask(s string) (m mask, err error) {
 	}
 	switch len(words) {
 	case 2:
-		m.object = words[1]
+		m.object = regexp.MustCompile("(?s)^" + strings.ReplaceAll(regexp.QuoteMeta(words[1]), `\*`, ".*") + "$")
 		fallthrough
 	case 1:
 		if m.resource = words[0]; !strings.HasPrefix(m.resource, ".") {
@@ -352,23 +356,6 @@ func parseMask(s string) (m mask, err error) {
 
 // covers reports whether the mask is for a path of an object, or for a member above it.
 func (m mask) covers(k key, path string) bool {
-	return (m.resource == "*" || m.resource == k.resource) && (m.object == "" || glob(m.object, k.object)) &&
+	return (m.resource == "*" || m.resource == k.resource) && (m.object == nil || m.object.MatchString(k.object)) &&
 		(m.path == "" || path == m.path || strings.HasPrefix(path, m.path+".") || strings.HasPrefix(path, m.path+"["))
-}
-
-// glob reports whether s matches a pattern in which "*" is any text.
-func glob(pattern, s string) bool {
-	first, rest, star := strings.Cut(pattern, "*")
-	if !star {
-		return pattern == s
-	}
-	if !strings.HasPrefix(s, first) {
-		return false
-	}
-	for i := len(first); i <= len(s); i++ {
-		if glob(rest, s[i:]) {
-			return true
-		}
-	}
-	return false
 }

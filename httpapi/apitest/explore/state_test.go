@@ -94,7 +94,7 @@ func TestWhatTwoStatesDifferIn(t *testing.T) {
 func TestTimelinesSideBySide(t *testing.T) {
 	entries := func(texts ...string) (out []*entry) {
 		for _, text := range texts {
-			out = append(out, &entry{text: text, watch: text == "watch"})
+			out = append(out, &entry{Text: text, watch: text == "watch"})
 		}
 		return out
 	}

@@ -1,6 +1,7 @@
 package explore
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -9,11 +10,11 @@ import (
 	"github.com/kubecoord/kubecoord/httpapi/apitest"
 )
 
-// entry is one thing that happened in a run.
+// entry is one thing that happened in a run. The page shows its exported fields.
 type entry struct {
-	at    time.Duration
-	who   string
-	text  string
+	At    time.Duration
+	Who   string
+	Text  string
 	mark  bool // the perturbation
 	watch bool
 }
@@ -25,14 +26,14 @@ func (l *life) note(who, text string, mark bool) {
 	if l.keep {
 		l.mu.Lock()
 		defer l.mu.Unlock()
-		l.log = append(l.log, &entry{at: l.since(time.Now()), who: who, text: text, mark: mark})
+		l.log = append(l.log, &entry{At: l.since(time.Now()), Who: who, Text: text, mark: mark})
 	}
 }
 
 // noteRequestLocked adds a request to the log, as it arrives.
 func (l *life) noteRequestLocked(r apitest.Request, t target) {
 	if l.keep {
-		e := &entry{at: l.since(r.Time), who: r.Client, text: fmt.Sprintf("%s %s %s", t.verb, t.resource, t.object), watch: t.verb == "watch"}
+		e := &entry{At: l.since(r.Time), Who: r.Client, Text: fmt.Sprintf("%s %s %s", t.verb, t.resource, t.object), watch: t.verb == "watch"}
 		l.log = append(l.log, e)
 		id := idOf(r)
 		l.open[id] = append(l.open[id], e)
@@ -66,9 +67,9 @@ func (l *life) collectLog() {
 		e.mark = len(r.Faults) > 0
 		switch {
 		case r.Status != 0 && !r.Cut:
-			e.text += " " + strconv.Itoa(r.Status)
+			e.Text += " " + strconv.Itoa(r.Status)
 		case r.Cut:
-			e.text += " no answer"
+			e.Text += " no answer"
 		}
 	}
 }
@@ -80,23 +81,28 @@ func (l *life) timeline() []*entry {
 	return slices.Clone(l.log)
 }
 
-// line is one line of two timelines side by side: got is what happened in the run, want what happened undisturbed.
+// line is one line of two timelines side by side: Got is what happened in the run, Want what happened undisturbed.
 type line struct {
-	got, want *entry
+	Got, Want *entry
 }
 
-// String returns the line with a mark: "!" for the perturbation, "+" and "-" for what only one side has.
-func (l line) String() string {
-	e, mark := l.got, " "
+// Mark is "!" for the perturbation, "+" or "-" for what only one side has, and else a blank.
+func (l line) Mark() string {
 	switch {
-	case l.got == nil:
-		e, mark = l.want, "-"
-	case l.got.mark:
-		mark = "!"
-	case l.want == nil:
-		mark = "+"
+	case l.Got == nil:
+		return "-"
+	case l.Got.mark:
+		return "!"
+	case l.Want == nil:
+		return "+"
 	}
-	return fmt.Sprintf("%s %10s  %-14s %s", mark, e.at.Round(time.Millisecond), e.who, e.text)
+	return " "
+}
+
+// String returns the line with its mark.
+func (l line) String() string {
+	e := cmp.Or(l.Got, l.Want)
+	return fmt.Sprintf("%s %10s  %-14s %s", l.Mark(), e.At.Round(time.Millisecond), e.Who, e.Text)
 }
 
 // beside aligns two timelines by their longest common subsequence. Watches that only one of them has are left out, but for the
@@ -104,7 +110,7 @@ func (l line) String() string {
 func beside(got, want []*entry) (out []line) {
 	defer func() {
 		out = slices.DeleteFunc(out, func(l line) bool {
-			return l.got == nil && l.want.watch || l.want == nil && l.got.watch && !l.got.mark
+			return l.Got == nil && l.Want.watch || l.Want == nil && l.Got.watch && !l.Got.mark
 		})
 	}()
 	// lengths[i][j] is the length of the longest common subsequence of got[i:] and want[j:].
@@ -114,7 +120,7 @@ func beside(got, want []*entry) (out []line) {
 	}
 	for i := len(got) - 1; i >= 0; i-- {
 		for j := len(want) - 1; j >= 0; j-- {
-			if got[i].text == want[j].text {
+			if got[i].Text == want[j].Text {
 				lengths[i][j] = lengths[i+1][j+1] + 1
 			} else {
 				lengths[i][j] = max(lengths[i+1][j], lengths[i][j+1])
@@ -124,14 +130,14 @@ func beside(got, want []*entry) (out []line) {
 	i, j := 0, 0
 	for i < len(got) || j < len(want) {
 		switch {
-		case i < len(got) && j < len(want) && got[i].text == want[j].text:
+		case i < len(got) && j < len(want) && got[i].Text == want[j].Text:
 			out = append(out, line{got[i], want[j]})
 			i, j = i+1, j+1
 		case j == len(want) || i < len(got) && lengths[i+1][j] >= lengths[i][j+1]:
-			out = append(out, line{got: got[i]})
+			out = append(out, line{Got: got[i]})
 			i++
 		default:
-			out = append(out, line{want: want[j]})
+			out = append(out, line{Want: want[j]})
 			j++
 		}
 	}
@@ -141,6 +147,6 @@ func beside(got, want []*entry) (out []line) {
 // around returns the lines that a reader needs: from a little before the first mark on.
 func around(lines []line, n int) []line {
 	const before = 8
-	first := max(0, slices.IndexFunc(lines, func(l line) bool { return l.got != nil && l.got.mark })-before)
+	first := max(0, slices.IndexFunc(lines, func(l line) bool { return l.Mark() == "!" })-before)
 	return lines[first:min(len(lines), first+n)]
 }

@@ -1,8 +1,7 @@
-package verdict
+package apitest
 
 import (
 	"fmt"
-	"slices"
 	"testing"
 	"time"
 
@@ -36,9 +35,9 @@ func create(t *testing.T, st *registry.Store, names ...string) {
 }
 
 // kept returns the names of the objects of the last changes.
-func (rec *Recorder) kept() (names []string) {
-	rec.Examine() // drops older changes
-	for _, c := range slices.Concat(rec.before, rec.changes) {
+func (rec *recorder) kept() (names []string) {
+	rec.examiner() // drops older changes
+	for _, c := range rec.changes {
 		names = append(names, c.Newest().Name())
 	}
 	return names
@@ -46,7 +45,7 @@ func (rec *Recorder) kept() (names []string) {
 
 func TestRecorderKeepsTheLastChanges(t *testing.T) {
 	st := newStore(t)
-	rec := NewRecorder(st, 3)
+	rec := newRecorder(st, 3)
 	for i := range 20 {
 		create(t, st, fmt.Sprint("a", i))
 		if i%5 == 4 {
@@ -66,15 +65,15 @@ func TestRecorderKeepsTheLastChanges(t *testing.T) {
 
 // The changes before a fork are in both records, and later ones in one.
 func TestForkRecordsItsOwnChanges(t *testing.T) {
-	forkOf := func(st *registry.Store, rec *Recorder) (*registry.Store, *Recorder) {
+	forkOf := func(st *registry.Store, rec *recorder) (*registry.Store, *recorder) {
 		f, err := st.Fork()
 		require.NoError(t, err)
 		t.Cleanup(f.Close)
-		return f, rec.Fork(f)
+		return f, rec.fork(f)
 	}
 	for limit := 1; limit < 8; limit++ {
 		grandparent := newStore(t)
-		first := NewRecorder(grandparent, limit)
+		first := newRecorder(grandparent, limit)
 		create(t, grandparent, "a", "b")
 		parent, second := forkOf(forkOf(grandparent, first))
 		create(t, parent, "c")
@@ -82,8 +81,8 @@ func TestForkRecordsItsOwnChanges(t *testing.T) {
 		last, err := parent.Fork()
 		require.NoError(t, err)
 		t.Cleanup(last.Close)
-		create(t, parent, "late") // before the Recorder of the fork is made
-		third := second.Fork(last)
+		create(t, parent, "late") // before the recorder of the fork is made
+		third := second.fork(last)
 		for i := range 4 {
 			create(t, last, fmt.Sprint("f", i))
 			create(t, parent, fmt.Sprint("p", i))

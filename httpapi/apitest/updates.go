@@ -1,4 +1,4 @@
-package verdict
+package apitest
 
 import (
 	"encoding/json"
@@ -15,15 +15,15 @@ import (
 // findLostUpdates finds writes without a resourceVersion that replaced a write of another
 // client which the writer had not seen.
 func (v *examiner) findLostUpdates() {
-	for i, c := range v.changes {
-		if w := v.writes[i]; w != nil && w.blind && w.status/100 == 2 && c.Type() == watch.Modified {
+	for _, c := range v.changes {
+		if w := v.writeOf(c); w != nil && w.blind && w.status.Load()/100 == 2 && c.Type() == watch.Modified {
 			v.checkUpdate(w, c)
 		}
 	}
 }
 
 // checkUpdate checks a change by a write without a resourceVersion.
-func (v *examiner) checkUpdate(w *Write, made *change) {
+func (v *examiner) checkUpdate(w *write, made *change) {
 	known := w.known
 	if known < v.since || known >= made.Old.Version() {
 		return
@@ -31,13 +31,13 @@ func (v *examiner) checkUpdate(w *Write, made *change) {
 	// The writer knows its own writes, answered or not.
 	o := objectOf(made)
 	unseen := v.upTo(o, made.Old.Version())[len(v.upTo(o, known)):]
-	for n, i := range slices.Backward(unseen) {
-		by := v.writes[i]
-		if by == nil && v.changes[i].by != nil {
+	for n, c := range slices.Backward(unseen) {
+		by := v.writeOf(c)
+		if by == nil && c.by != nil {
 			return // its writer is unknown: a client of another API
 		}
-		if by != nil && by.client == w.client && by.userAgent == w.userAgent {
-			known, unseen = v.changes[i].Version, unseen[n+1:]
+		if by != nil && by.req.Client == w.req.Client && by.req.UserAgent == w.req.UserAgent {
+			known, unseen = c.Version, unseen[n+1:]
 			break
 		}
 	}
@@ -48,7 +48,7 @@ func (v *examiner) checkUpdate(w *Write, made *change) {
 	if lost := overwritten(before, made.Old, made.New); len(lost) > 0 {
 		v.out.LostUpdates = append(v.out.LostUpdates, Finding{
 			fmt.Sprintf("%s %s by %s at %d, without a resourceVersion, overwrote an update that it had not seen: it knew %d and replaced %d: %s",
-				w.verb, o, w.sender(), made.Version, known, made.Old.Version(), strings.Join(lost, "; ")),
+				w.req.Verb, o, w.sender(), made.Version, known, made.Old.Version(), strings.Join(lost, "; ")),
 			v.excerpt(o, made.Version),
 		})
 	}
@@ -56,12 +56,12 @@ func (v *examiner) checkUpdate(w *Write, made *change) {
 
 // stateAt returns an object at a version, or nil if it did not exist. The object must have
 // changed, and the version must not be before Since.
-func (v *examiner) stateAt(o object, version uint64) *registry.Item {
+func (v *examiner) stateAt(o objectName, version uint64) *registry.Item {
 	changes := v.upTo(o, version)
 	if len(changes) == 0 {
-		return v.changes[v.byObject[o][0]].Old
+		return v.byObject[o][0].Old
 	}
-	return v.changes[changes[len(changes)-1]].New
+	return changes[len(changes)-1].New
 }
 
 // overwritten lists the members that differ between known and old, and again between

@@ -1,16 +1,17 @@
-package verdict
+package apitest
 
 import (
 	"fmt"
 	"time"
 
 	"github.com/kubecoord/kubecoord/internal/kinds"
+	"github.com/kubecoord/kubecoord/internal/registry"
 	"github.com/kubecoord/kubecoord/lease"
 )
 
 // findTwoHolders finds Leases that two clients held at the same time.
 func (v *examiner) findTwoHolders() {
-	audits := map[object]*lease.Audit{}
+	audits := map[objectName]*lease.Audit{}
 	var clock onward
 	forks := v.forks
 	for _, c := range v.changes {
@@ -24,8 +25,8 @@ func (v *examiner) findTwoHolders() {
 		if audits[o] == nil {
 			audits[o] = &lease.Audit{}
 		}
-		if overlap, found := audits[o].See(leaseAfter(c), clock.shows(c.At)); found {
-			text := fmt.Sprintf("two held the Lease %s at once: %s", o.path(), overlap)
+		if overlap, found := audits[o].See(leaseOf(c.New), clock.shows(c.At)); found {
+			text := fmt.Sprintf("two held the Lease %s at once: %s", objectPath(o.namespace, o.name), overlap)
 			v.out.TwoHolders = append(v.out.TwoHolders, Finding{text, v.excerpt(o, c.Version)})
 		}
 	}
@@ -33,23 +34,32 @@ func (v *examiner) findTwoHolders() {
 
 func (c *change) isLease() bool { return c.Kind() == kinds.Of(lease.Kind()) }
 
-// leaseAfter returns the Lease after a change, or nil if it was deleted.
-func leaseAfter(c *change) *lease.Lease {
-	if c.New == nil {
+// leaseOf returns the Lease of an item, or nil if there is no item.
+func leaseOf(it *registry.Item) *lease.Lease {
+	if it == nil {
 		return nil
 	}
-	return c.New.Wire().(*lease.Lease)
+	return it.Wire().(*lease.Lease)
 }
 
-func holder(l *lease.Lease) string {
-	id, seconds := l.Spec.HolderIdentity, l.Spec.LeaseDurationSeconds
+// holderOf returns the holder of a Lease, or "". it may be nil.
+func holderOf(it *registry.Item) string {
+	if l := leaseOf(it); l != nil && l.Spec.HolderIdentity != nil {
+		return *l.Spec.HolderIdentity
+	}
+	return ""
+}
+
+// heldBy returns the holder of a Lease as a text.
+func heldBy(it *registry.Item) string {
+	id, seconds := holderOf(it), leaseOf(it).Spec.LeaseDurationSeconds
 	switch {
-	case id == nil || *id == "":
+	case id == "":
 		return "held by nobody"
 	case seconds == nil:
-		return fmt.Sprintf("held by %q", *id)
+		return fmt.Sprintf("held by %q", id)
 	}
-	return fmt.Sprintf("held by %q for %ds", *id, *seconds)
+	return fmt.Sprintf("held by %q for %ds", id, *seconds)
 }
 
 // onward turns the times of a clock that may be set back into times that only

@@ -1,12 +1,9 @@
-package verdict
+package apitest
 
 import (
 	"cmp"
 	"fmt"
 	"time"
-
-	"github.com/kubecoord/kubecoord/internal/registry"
-	"github.com/kubecoord/kubecoord/lease"
 )
 
 // term is the time in which a holder has a Lease.
@@ -16,20 +13,26 @@ type term struct {
 	at     time.Time
 }
 
-// WritesWithout finds the writes of the clients that take a Lease, now or later, at times when they do not have it: after another holder
-// took it, or after they released it. Writes of the Lease and of Events do not count.
-func (rec *Recorder) WritesWithout(namespace, name string) (found []Finding) {
-	v := rec.examiner()
-	isIt := func(c *change) bool { return c.isLease() && objectOf(c).path() == namespace+"/"+name }
+// WritesWithoutLease examines the work under a Lease. A client contends for the Lease if it has written itself or another into
+// it as the holder. WritesWithoutLease finds the writes of these clients while another holds it, and after they gave it
+// back, except for Events: an elector that ends late may still work when the next leader begins. The name that was passed to
+// TransportFor identifies a client. There is no finding before the first holder, and none for a holder whose Lease
+// has run out but was not taken. Options.KeepHistory limits how far it looks back.
+func (a *API) WritesWithoutLease(namespace, name string) []Finding {
+	found := []Finding{} // a list in JSON, not null
+	v := a.recorder.examiner()
+	isIt := func(c *change) bool {
+		return c.isLease() && objectOf(c).namespace == namespace && objectOf(c).name == name
+	}
 	contends, held := map[string]bool{}, map[string]bool{}
-	for i, c := range v.changes {
-		if isIt(c) && takes(c) && v.writes[i] != nil {
-			contends[v.writes[i].identity()] = true
+	for _, c := range v.changes {
+		if w := v.writeOf(c); isIt(c) && takes(c) && w != nil {
+			contends[w.identity()] = true
 		}
 	}
 	var now, last term
-	for i, c := range v.changes {
-		w := v.writes[i]
+	for _, c := range v.changes {
+		w := v.writeOf(c)
 		switch {
 		case isIt(c) && takes(c):
 			now = term{holder: holderOf(c.New), at: c.At}
@@ -58,17 +61,6 @@ func takes(c *change) bool {
 	return holderOf(c.New) != "" && holderOf(c.New) != holderOf(c.Old)
 }
 
-// holderOf returns the holder of a Lease, or "". it may be nil.
-func holderOf(it *registry.Item) string {
-	if it == nil {
-		return ""
-	}
-	if l := it.Wire().(*lease.Lease); l.Spec.HolderIdentity != nil {
-		return *l.Spec.HolderIdentity
-	}
-	return ""
-}
-
 // identity returns the name of the client, or without one its User-Agent. One client may have several
 // User-Agents, such as client-go's for the election.
-func (w *Write) identity() string { return cmp.Or(w.client, w.userAgent) }
+func (w *write) identity() string { return cmp.Or(w.req.Client, w.req.UserAgent) }
