@@ -59,15 +59,20 @@ func (k *Kind) versionOf(o Object) int {
 	return 0
 }
 
-// received returns an object in the shape of one version, with defaults filled in, as the steps of a write get it: in the stored
-// form, or as it is if the kind KeepsVersion. It takes ownership of the object.
-func (k *Kind) received(ctx context.Context, version int, o Object) (Object, error) {
-	if !k.of.Strategy.KeepsVersion || version == 0 {
-		return k.FromWire(ctx, version, o)
+// Received implements kind.Kind. It returns an object in the shape of one version as the steps of a write get it. A custom resource of
+// another type keeps the type, for CheckType.
+func (k *Kind) Received(ctx context.Context, o Object, version int) (_ Object, err error) {
+	sent, named := *o.GetTypeMeta(), k.TypeMeta(version)
+	if k.of.Strategy.KeepsVersion && version > 0 {
+		*o.GetTypeMeta() = named
+		markManagersReset(o.GetObjectMeta())
+		k.form(version).typ.Default(o)
+	} else if o, err = k.FromWire(ctx, version, o); err != nil {
+		return nil, err
 	}
-	*o.GetTypeMeta() = k.TypeMeta(version)
-	markManagersReset(o.GetObjectMeta())
-	k.form(version).typ.Default(o)
+	if !k.info.Native && sent != named && sent != (meta.TypeMeta{}) {
+		*o.GetTypeMeta() = sent
+	}
 	return o, nil
 }
 
