@@ -66,9 +66,13 @@ func (r *Resource) MatchNames(m *meta.ObjectMeta, namespace, name string) error 
 
 // dedupOwners removes duplicate owner references, with a warning. when is part of its text.
 func (req *Request) dedupOwners(m *meta.ObjectMeta, when string) {
-	if len(m.OwnerReferences) < 2 {
-		return
+	if len(m.OwnerReferences) > 1 {
+		req.dedupMany(m, when)
 	}
+}
+
+// dedupMany takes more of the stack than most writes need.
+func (req *Request) dedupMany(m *meta.ObjectMeta, when string) {
 	type identity struct {
 		meta.OwnerReference        // without pointers
 		controller, block   string // what they point to
