@@ -59,15 +59,20 @@ func (k *Kind) versionOf(o Object) int {
 	return 0
 }
 
-// received returns an object in the shape of one version, with defaults filled in, as the steps of a write get it: in the stored
-// form, or as it is if the kind KeepsVersion. It takes ownership of the object.
-func (k *Kind) received(ctx context.Context, version int, o Object) (Object, error) {
-	if !k.of.Strategy.KeepsVersion || version == 0 {
-		return k.FromWire(ctx, version, o)
+// Received implements kind.Kind. It returns an object in the shape of one version as the steps of a write get it. A custom resource of
+// another type keeps the type, for CheckType.
+func (k *Kind) Received(ctx context.Context, o Object, version int) (_ Object, err error) {
+	sent, named := *o.GetTypeMeta(), k.TypeMeta(version)
+	if k.of.Strategy.KeepsVersion && version > 0 {
+		*o.GetTypeMeta() = named
+		markManagersReset(o.GetObjectMeta(), o.GetObjectMeta().ManagedFields)
+		k.form(version).typ.Default(o)
+	} else if o, err = k.FromWire(ctx, version, o); err != nil {
+		return nil, err
 	}
-	*o.GetTypeMeta() = k.TypeMeta(version)
-	markManagersReset(o.GetObjectMeta())
-	k.form(version).typ.Default(o)
+	if !k.info.Native && sent != named && sent != (meta.TypeMeta{}) {
+		*o.GetTypeMeta() = sent
+	}
 	return o, nil
 }
 
@@ -100,7 +105,7 @@ func (k *Kind) Settle(ctx context.Context, o Object) (_ Object, filled bool, err
 // with defaults filled in. It takes ownership of the object.
 func (k *Kind) FromWire(ctx context.Context, version int, o Object) (_ Object, err error) {
 	*o.GetTypeMeta() = meta.TypeMeta{}
-	markManagersReset(o.GetObjectMeta())
+	markManagersReset(o.GetObjectMeta(), o.GetObjectMeta().ManagedFields)
 	f := k.form(version)
 	f.typ.Default(o)
 	if o, err = f.converted(ctx, o, true, kind.Remembered); err == nil {
@@ -204,17 +209,14 @@ func (k *Kind) DecodeJSON(version int, data []byte) (Object, error) {
 // Own returns a copy of a caller's object, which has the form that Shown returns, in the stored form, with defaults filled in. current is
 // the state that it replaces, or nil; the copy may share unchanged parts with it. The error is a 400.
 func (k *Kind) Own(ctx context.Context, o, current Object) (Object, error) {
-	fields := o.GetObjectMeta().ManagedFields
+	managers := o.GetObjectMeta().ManagedFields
 	if current != nil && k.pure {
 		o = k.form(k.own).typ.CopyOnto(o, current.GetObjectMeta()).(Object)
 	} else {
 		o = k.Object(o, k.own)
 	}
 	*o.GetTypeMeta() = meta.TypeMeta{}
-	if fields != nil && len(fields) == 0 {
-		o.GetObjectMeta().ManagedFields = fields
-	}
-	markManagersReset(o.GetObjectMeta())
+	markManagersReset(o.GetObjectMeta(), managers)
 	o, err := k.normalOwn(o)
 	if err != nil {
 		return nil, err
@@ -225,9 +227,9 @@ func (k *Kind) Own(ctx context.Context, o, current Object) (Object, error) {
 	return o, err
 }
 
-// markManagersReset turns an empty list of managers, which resets them, into a form that survives a copy.
-func markManagersReset(m *meta.ObjectMeta) {
-	if m.ManagedFields != nil && len(m.ManagedFields) == 0 {
+// markManagersReset turns an empty list of managers, which resets them and which a copy does not have, into a form that survives a copy.
+func markManagersReset(m *meta.ObjectMeta, managers []meta.ManagedFieldsEntry) {
+	if managers != nil && len(managers) == 0 {
 		m.ManagedFields = []meta.ManagedFieldsEntry{{}}
 	}
 }
@@ -286,13 +288,11 @@ func (k *Kind) DecodeStored(data []byte) (Object, error) {
 // AppendWireJSON appends an object of a caller as a client sends it: in JSON, with kind and apiVersion. It does not change the
 // object.
 func (k *Kind) AppendWireJSON(dst []byte, o Object) ([]byte, error) {
-	resets := o.GetObjectMeta().ManagedFields
+	managers := o.GetObjectMeta().ManagedFields
 	named, typ := k.TypeMeta(k.own), k.form(k.own).typ
 	o = typ.Copy(o).(Object)
 	*o.GetTypeMeta() = named
-	if resets != nil && len(resets) == 0 {
-		o.GetObjectMeta().ManagedFields = []meta.ManagedFieldsEntry{{}} // see markManagersReset
-	}
+	markManagersReset(o.GetObjectMeta(), managers)
 	return typ.AppendJSON(dst, o)
 }
 

@@ -1,8 +1,6 @@
 package kinds
 
 import (
-	"context"
-
 	"github.com/kubecoord/kubecoord/store/kind"
 )
 
@@ -14,11 +12,6 @@ func (k *Kind) Untyped() kind.Kind { return k }
 
 // InternalType implements kind.Kind.
 func (k *Kind) InternalType(version int) string { return Target{k, version}.InternalType() }
-
-// Received implements kind.Kind.
-func (k *Kind) Received(ctx context.Context, o Object, version int) (Object, error) {
-	return Target{k, version}.FromWire(ctx, o)
-}
 
 // Object implements kind.Kind.
 func (k *Kind) Object(value any, version int) Object {

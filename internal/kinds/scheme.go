@@ -71,7 +71,7 @@ func (s *Scheme) DecodeBody(ctx context.Context, t Target, data []byte, f Format
 	if want := t.TypeMeta().APIVersion; d.named.APIVersion != want && !t.Kind.accepts(d.named) {
 		return nil, meta.NewBadRequest("the API version in the data (%s) does not match the expected API version (%s)", d.named.APIVersion, want)
 	}
-	return t.FromWire(ctx, d.object)
+	return t.Kind.Received(ctx, d.object, t.Version)
 }
 
 // accepts reports whether a body may have a type other than the type of its path.
@@ -268,22 +268,11 @@ func (t Target) decodeCustom(d *decoded, raw, data []byte, f Format, strict bool
 	return err
 }
 
-// FromWire returns a decoded object as the steps of a write get it: in the stored form, unless the kind KeepsVersion. A custom
-// resource of another type keeps the type, for CheckType.
-func (t Target) FromWire(ctx context.Context, o Object) (Object, error) {
-	named := *o.GetTypeMeta()
-	o, err := t.Kind.received(ctx, t.Version, o)
-	if err == nil && !t.Kind.info.Native && named != t.TypeMeta() && named != (meta.TypeMeta{}) {
-		*o.GetTypeMeta() = named
-	}
-	return o, err
-}
-
-// CheckType refuses a custom resource of another type than the target's (upstream: apiextensions-apiserver,
+// CheckType refuses a custom resource of another type than the kind has in a version (upstream: apiextensions-apiserver,
 // registry/customresource, ValidateTypeMeta). It belongs to validation.
-func (t Target) CheckType(o Object) error {
-	have, want := *o.GetTypeMeta(), t.TypeMeta()
-	if t.Kind.info.Native || have == want || have == (meta.TypeMeta{}) {
+func (k *Kind) CheckType(o Object, version int) error {
+	have, want := *o.GetTypeMeta(), k.TypeMeta(version)
+	if k.info.Native || have == want || have == (meta.TypeMeta{}) {
 		return nil
 	}
 	problem := field.Invalid("apiVersion", have.APIVersion, "must be "+want.APIVersion)
@@ -298,14 +287,12 @@ func (t Target) CheckType(o Object) error {
 var deleteOptionsType = sync.OnceValue(func() *codec.Type { return codec.MustCompile(reflect.TypeFor[DeleteOptions](), "v1") })
 
 // DecodeDeleteOptions decodes the body of a deletion. The body may name any group, and is never decoded strictly.
-func DecodeDeleteOptions(data []byte, f Format) (o DeleteOptions, err error) {
-	if o, err = decodeDeleteOptions(data, f); err != nil {
-		err = meta.NewBadRequest("%s", err)
-	}
-	return o, err
-}
-
-func decodeDeleteOptions(body []byte, f Format) (o DeleteOptions, err error) {
+func DecodeDeleteOptions(body []byte, f Format) (o DeleteOptions, err error) {
+	defer func() {
+		if err != nil {
+			err = meta.NewBadRequest("%s", err)
+		}
+	}()
 	data := body
 	if f == YAML {
 		if data, _, err = yaml.ToJSON(body); err != nil {

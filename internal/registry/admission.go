@@ -80,7 +80,7 @@ func (r *Resource) admit(ctx context.Context, o kinds.Object, current *Item, req
 		o = r.Kind.Copy(o)
 	}
 	managers := o.GetObjectMeta().ManagedFields
-	a := req.attributes(r.Kind, o, r.copyOf(current))
+	a := req.attributes(r.Kind, o, current.Copy())
 	if err := r.st.admission.Admit(ctx, a); err != nil {
 		return nil, err
 	}
@@ -91,13 +91,6 @@ func (r *Resource) admit(ctx context.Context, o kinds.Object, current *Item, req
 	return a.Object, nil
 }
 
-func (r *Resource) copyOf(it *Item) kinds.Object {
-	if it == nil {
-		return nil
-	}
-	return it.Copy()
-}
-
 // mayWrite asks about a state that is valid, before it is stored, also if it changes nothing.
 func (r *Resource) mayWrite(ctx context.Context, o kinds.Object, current *Item, req *Request) error {
 	if err := r.mayCreate(current, o.GetObjectMeta().Name); err != nil {
@@ -106,7 +99,7 @@ func (r *Resource) mayWrite(ctx context.Context, o kinds.Object, current *Item, 
 	if !r.asked(req) {
 		return nil
 	}
-	k, next, old := r.Kind, r.Kind.Copy(o), r.copyOf(current)
+	k, next, old := r.Kind, r.Kind.Copy(o), current.Copy()
 	asked := *req
 	if req.Sub != nil && req.Sub.Body != nil && current != nil {
 		var errs [2]error
@@ -134,7 +127,7 @@ func (r *Resource) mayDelete(ctx context.Context, current *Item, req *Request, o
 	} else if asked := opts.GracePeriodSeconds; asked != nil && *asked < 0 {
 		opts.GracePeriodSeconds = new(int64(1))
 	}
-	a := req.attributes(r.Kind, nil, r.copyOf(current))
+	a := req.attributes(r.Kind, nil, current.Copy())
 	a.Operation, a.Options, a.DryRun = admission.Delete, opts, kinds.IsDryRun(opts.DryRun)
 	a.OnFailure = func(func()) {} // nothing is taken for a deletion
 	if req.asking.nameless {

@@ -50,7 +50,7 @@ func (r *Resource) after(ctx context.Context, c bodyChange, current *Item, req *
 	if o, err = r.admit(ctx, o, current, req); err != nil {
 		return nil, err
 	}
-	r.dedupOwners(o.GetObjectMeta(), req, afterAdmission)
+	req.dedupOwners(o.GetObjectMeta(), afterAdmission)
 	return o, nil
 }
 
@@ -71,7 +71,7 @@ func (c Replacement) next(ctx context.Context, r *Resource, current *Item, req *
 
 // replacement prepares an object that replaces current.
 func (r *Resource) replacement(ctx context.Context, o kinds.Object, current *Item, req *Request) error {
-	r.dedupOwners(o.GetObjectMeta(), req, "")
+	req.dedupOwners(o.GetObjectMeta(), "")
 	if err := r.checkUID(current, req); err != nil {
 		return err
 	}
@@ -157,7 +157,7 @@ func (c *Apply) next(ctx context.Context, r *Resource, current *Item, req *Reque
 	if err := r.MatchNames(m, req.Namespace, req.Name); err != nil {
 		return nil, err
 	}
-	return kinds.Target{Kind: r.Kind, Version: req.Version}.FromWire(ctx, applied)
+	return r.Kind.Received(ctx, applied, req.Version)
 }
 
 // checkDuplicates refuses duplicate keys, or warns about them.

@@ -26,8 +26,7 @@ type arrival struct {
 }
 
 // arrivals returns the decoded changes of objects of our kinds.
-func (f *follower) arrivals(changes iter.Seq[backend.Stored]) (all []arrival) {
-	e := (*engine)(f)
+func (e *engine) arrivals(changes iter.Seq[backend.Stored]) (all []arrival) {
 	for s := range changes {
 		r, k := e.find(s.Key)
 		if r == nil {
@@ -89,7 +88,7 @@ func (e *engine) treesOf(all iter.Seq[backend.Stored]) (trees map[*Resource]*btr
 	for _, r := range e.prefixes {
 		trees[r] = btree.NewG(treeDegree, entryLess)
 	}
-	for _, a := range (*follower)(e).arrivals(all) {
+	for _, a := range e.arrivals(all) {
 		if a.err != nil {
 			unread = append(unread, unreadable{r: a.r, key: a.key, err: a.err})
 			continue
@@ -105,7 +104,7 @@ func (f *follower) Changed(version uint64, changes []backend.Stored) error {
 	f.turn.Lock()
 	defer f.turn.Unlock()
 	at := st.changeTime()
-	arrivals := slices.DeleteFunc(f.arrivals(slices.Values(changes)), func(a arrival) bool {
+	arrivals := slices.DeleteFunc((*engine)(f).arrivals(slices.Values(changes)), func(a arrival) bool {
 		return version <= a.r.since // its objects were read after the change
 	})
 	published := make([]*hub.Change[change], len(arrivals))

@@ -80,8 +80,11 @@ func (it *Item) Metadata() meta.ObjectMeta {
 	return *it.Copy().GetObjectMeta()
 }
 
-// Copy returns a deep copy in the stored form.
+// Copy returns a deep copy in the stored form. It is nil for a nil Item.
 func (it *Item) Copy() kinds.Object {
+	if it == nil {
+		return nil
+	}
 	return it.kind.Copy(it.obj)
 }
 

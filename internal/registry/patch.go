@@ -45,7 +45,7 @@ func (c *Patch) next(ctx context.Context, r *Resource, current *Item, req *Reque
 	if !r.Info().Native && o.GetTypeMeta().APIVersion == "" {
 		return nil, meta.NewInternalError(errors.New("Object 'apiVersion' is missing in 'object has no apiVersion field'"))
 	}
-	if o, err = t.FromWire(ctx, o); err != nil {
+	if o, err = r.Kind.Received(ctx, o, req.Version); err != nil {
 		return nil, err
 	}
 	return o, r.updateManagers(ctx, o, current, req, r.st.now())

@@ -65,25 +65,17 @@ func (r *Resource) MatchNames(m *meta.ObjectMeta, namespace, name string) error 
 }
 
 // dedupOwners removes duplicate owner references, with a warning. when is part of its text.
-func (r *Resource) dedupOwners(m *meta.ObjectMeta, req *Request, when string) {
-	duplicates := dedupOwnerReferences(m)
-	if duplicates == nil {
-		return
+func (req *Request) dedupOwners(m *meta.ObjectMeta, when string) {
+	if len(m.OwnerReferences) > 1 {
+		req.dedupMany(m, when)
 	}
-	req.warn(".metadata.ownerReferences contains duplicate entries" + when +
-		"; API server dedups owner references in 1.20+, and may reject such requests as early as 1.24; please fix your requests; duplicate UID(s) observed: " +
-		strings.Join(duplicates, ", "))
 }
 
-// dedupOwnerReferences removes duplicate references and returns their uids.
-func dedupOwnerReferences(m *meta.ObjectMeta) (duplicates []string) {
-	if len(m.OwnerReferences) < 2 {
-		return nil
-	}
+// dedupMany takes more of the stack than most writes need.
+func (req *Request) dedupMany(m *meta.ObjectMeta, when string) {
 	type identity struct {
-		apiVersion, kind, name string
-		uid                    meta.UID
-		controller, block      string
+		meta.OwnerReference        // without pointers
+		controller, block   string // what they point to
 	}
 	text := func(b *bool) string {
 		if b == nil {
@@ -93,8 +85,10 @@ func dedupOwnerReferences(m *meta.ObjectMeta) (duplicates []string) {
 	}
 	seen := make(map[identity]bool, len(m.OwnerReferences))
 	kept := make([]meta.OwnerReference, 0, len(m.OwnerReferences))
+	var duplicates []string
 	for _, ref := range m.OwnerReferences {
-		id := identity{ref.APIVersion, ref.Kind, ref.Name, ref.UID, text(ref.Controller), text(ref.BlockOwnerDeletion)}
+		id := identity{ref, text(ref.Controller), text(ref.BlockOwnerDeletion)}
+		id.Controller, id.BlockOwnerDeletion = nil, nil
 		if seen[id] {
 			duplicates = append(duplicates, string(ref.UID))
 			continue
@@ -102,10 +96,13 @@ func dedupOwnerReferences(m *meta.ObjectMeta) (duplicates []string) {
 		seen[id] = true
 		kept = append(kept, ref)
 	}
-	if duplicates != nil {
-		m.OwnerReferences = kept
+	if duplicates == nil {
+		return
 	}
-	return duplicates
+	m.OwnerReferences = kept
+	req.warn(".metadata.ownerReferences contains duplicate entries" + when +
+		"; API server dedups owner references in 1.20+, and may reject such requests as early as 1.24; please fix your requests; duplicate UID(s) observed: " +
+		strings.Join(duplicates, ", "))
 }
 
 // maxObject bounds the stored form of an object, in bytes: the request limit of etcd.
@@ -133,8 +130,12 @@ func (it *Item) counted() int64 { return int64(it.size) + objectOverhead }
 
 // checkQuotaLocked refuses a write that adds bytes to a store that has no room for them
 // (upstream: etcd, api/v3rpc/rpctypes, ErrNoSpace; a server passes its text on).
-func (st *Store) checkQuotaLocked(growth int64) error {
-	if st.quota > 0 && growth > 0 && st.bytes+growth > st.quota {
+func (st *Store) checkQuotaLocked(w *write) error {
+	growth := int64(w.size) + objectOverhead
+	if w.old != nil {
+		growth -= w.old.counted()
+	}
+	if w.obj != nil && st.quota > 0 && growth > 0 && st.bytes+growth > st.quota {
 		return errors.New("etcdserver: mvcc: database space exceeded")
 	}
 	return nil

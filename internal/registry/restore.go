@@ -38,7 +38,7 @@ func (r *Resource) PrepareRestore(o kinds.Object, req Request) (*Restored, error
 	if errs := r.checkRestored(o); len(errs) > 0 {
 		return nil, errs.Status(r.Kind.GroupKind(), m.Name)
 	}
-	r.dedupOwners(m, &req, "")
+	req.dedupOwners(m, "")
 	if err := r.restoreSystemFields(o, req); err != nil {
 		return nil, err
 	}

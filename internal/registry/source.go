@@ -108,15 +108,7 @@ func (m memory) commit(ctx context.Context, r *Resource, w write) (write, error)
 	if have := r.lookupLocked(w.key); !sameState(have, w.old) {
 		return w, &lostRace{have}
 	}
-	if w.obj == nil {
-		r.publishLocked(ctx, &w, at)
-		return w, nil
-	}
-	growth := int64(w.size) + objectOverhead
-	if w.old != nil {
-		growth -= w.old.counted()
-	}
-	if err := st.checkQuotaLocked(growth); err != nil {
+	if err := st.checkQuotaLocked(&w); err != nil {
 		return w, err
 	}
 	r.publishLocked(ctx, &w, at)

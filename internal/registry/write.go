@@ -79,7 +79,7 @@ func (r *Resource) Create(ctx context.Context, o kinds.Object, req Request) (it 
 	if err := MatchNamespace(m, req.Namespace); err != nil {
 		return nil, err
 	}
-	r.dedupOwners(m, &req, "")
+	req.dedupOwners(m, "")
 	if err := r.updateManagers(ctx, o, nil, &req, r.st.now()); err != nil {
 		return nil, err
 	}
@@ -92,7 +92,7 @@ func (r *Resource) Create(ctx context.Context, o kinds.Object, req Request) (it 
 		return nil, err
 	}
 	m = o.GetObjectMeta()
-	r.dedupOwners(m, &req, afterAdmission)
+	req.dedupOwners(m, afterAdmission)
 	if !r.Info().Stored() {
 		return r.answer(ctx, o, &req)
 	}
@@ -215,7 +215,7 @@ func (r *Resource) prepareCreate(ctx context.Context, o kinds.Object, req *Reque
 	if err := MatchNamespace(m, req.Namespace); err != nil {
 		return err
 	}
-	if err := (kinds.Target{Kind: r.Kind, Version: req.Version}).CheckType(o); err != nil {
+	if err := r.Kind.CheckType(o, req.Version); err != nil {
 		return err
 	}
 	if err := r.validate(ctx, req, o, nil); err != nil {
@@ -431,7 +431,7 @@ func (r *Resource) prepareUpdate(ctx context.Context, current *Item, o kinds.Obj
 	if err := MatchNamespace(m, req.Namespace); err != nil {
 		return nil, err
 	}
-	if err := (kinds.Target{Kind: r.Kind, Version: req.Version}).CheckType(o); err != nil {
+	if err := r.Kind.CheckType(o, req.Version); err != nil {
 		return nil, err
 	}
 	m.ResourceVersion = current.meta().ResourceVersion
