@@ -42,20 +42,16 @@ func (s schema) fieldsInObject(object codec.Value) *set {
 
 // fieldsInList returns the fields in a list. An item that occurs twice is one field.
 func (s schema) fieldsInList(list codec.Value) *set {
-	steps, at, _ := s.items(list) // no steps if the list is not valid
+	items, _ := s.sortedItems(list) // none if the list is not valid
 	var nodes []node
-	for i, st := range steps {
-		places := at[st.text()]
-		if places[0] != i {
-			continue
-		}
-		n := node{step: st, member: true}
-		if len(places) == 1 {
-			n.sub, _ = fieldsIn(s.item(), list.Item(i))
+	for len(items) > 0 {
+		n := node{step: items[0].step, member: true}
+		var same []listItem
+		if same, items = cutStep(items, n.step); len(same) == 1 {
+			n.sub, _ = fieldsIn(s.item(), same[0].value)
 		}
 		nodes = append(nodes, n)
 	}
-	slices.SortFunc(nodes, func(a, b node) int { return compareSteps(&a.step, &b.step) })
 	return newSet(nodes)
 }
 

@@ -177,7 +177,7 @@ func (os owners) encode(had []meta.ManagedFieldsEntry) []meta.ManagedFieldsEntry
 	entries := make([]meta.ManagedFieldsEntry, len(os))
 	for i, o := range os {
 		if o.encoded == nil || o.fields != o.decoded {
-			o.encoded = &meta.FieldsV1{Raw: appendFields(nil, o.fields)}
+			o.encoded = &meta.FieldsV1{Raw: bytes.Clone(appendFields(make([]byte, 0, 512), o.fields))}
 		}
 		entries[i] = meta.ManagedFieldsEntry{
 			Manager: o.Manager, Operation: o.Operation, APIVersion: o.version, Subresource: o.Subresource,
