@@ -80,34 +80,23 @@ func (v Value) Tree() any {
 
 // Member returns a member. Only objects have members.
 func (v Value) Member(name string) Value {
-	if v.typ == nil {
-		object, _ := v.tree.(map[string]any)
-		member, ok := object[name]
-		if part, is := member.(Value); is {
-			return part
-		}
-		return Value{tree: member, present: ok}
-	}
-	switch v.typ.shape {
-	case shapeMap:
+	object, _ := v.tree.(map[string]any)
+	if v.typ != nil && v.typ.shape == shapeMap {
 		if s, ok := (*(*map[string]string)(v.at))[name]; ok {
 			return TreeValue(s)
 		}
-	case shapeStruct:
-		return v.field(name)
+	} else if v.typ != nil {
+		if f := v.typ.Field(name); f != nil {
+			return v.declared(f)
+		}
+		if v.typ.Rest != nil {
+			object = *v.typ.rest(v.at)
+		}
 	}
-	return Value{}
-}
-
-func (v Value) field(name string) Value {
-	f := v.typ.Field(name)
-	switch {
-	case f != nil:
-		return v.declared(f)
-	case v.typ.Rest == nil:
-		return Value{}
+	member, ok := object[name]
+	if part, is := member.(Value); is {
+		return part
 	}
-	member, ok := (*v.typ.rest(v.at))[name]
 	return Value{tree: member, present: ok}
 }
 
