@@ -104,9 +104,6 @@ func (c *change) conflicts(os owners, writer identity) (conflicts, error) {
 // recordable returns a set of an object's fields without the fields that are never
 // recorded.
 func recordable(fields *set) *set {
-	if fields == nil {
-		return nil
-	}
 	return fields.mapNodes(func(n node) node {
 		switch n.step {
 		case member("apiVersion"), member("kind"):
@@ -119,9 +116,6 @@ func recordable(fields *set) *set {
 }
 
 func recordableMetadata(fields *set) *set {
-	if fields == nil {
-		return nil
-	}
 	return fields.mapNodes(func(n node) node {
 		n.member = n.member && !(n.step.kind == memberStep && isSystemMember(n.step.name))
 		return n

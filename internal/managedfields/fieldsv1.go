@@ -57,28 +57,15 @@ type parsedSet struct {
 // maxParsed is the length up to which sets are kept, in bytes.
 const maxParsed = 4096
 
-// slot returns the place of a text among the kept sets of a version, or nil if it is too long. It also
-// returns the set of the text, if it is there.
-func (v *Version) slot(text []byte) (*atomic.Pointer[parsedSet], *parsedSet) {
-	if len(text) > maxParsed {
-		return nil, nil
-	}
-	sum := adler32.Checksum(text)
-	slot := &v.parsed[(sum^sum>>16)%uint32(len(v.parsed))]
-	if have := slot.Load(); have != nil && bytes.Equal(have.encoded.Raw, text) {
-		return slot, have
-	}
-	return slot, nil
-}
-
 // parse is parseFields for an owner in an API version, whose schema the set gets. It reads most texts
 // only once: the objects of a kind have few.
 func (k *FieldManager) parse(apiVersion string, text []byte) (*parsedSet, error) {
 	version, noVersion := k.version(apiVersion)
 	var slot *atomic.Pointer[parsedSet]
-	if noVersion == nil {
-		var have *parsedSet
-		if slot, have = k.Versions[version].slot(text); have != nil {
+	if noVersion == nil && len(text) <= maxParsed {
+		parsed, sum := &k.Versions[version].parsed, adler32.Checksum(text)
+		slot = &parsed[(sum^sum>>16)%uint32(len(parsed))]
+		if have := slot.Load(); have != nil && bytes.Equal(have.encoded.Raw, text) {
 			return have, nil
 		}
 	}

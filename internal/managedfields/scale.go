@@ -27,7 +27,7 @@ func (m *Mapping) ToBody(entries []meta.ManagedFieldsEntry) ([]meta.ManagedField
 	var os owners
 	for _, o := range parents {
 		if path := m.Parent[o.version]; path != nil && o.fields.hasMember(path) {
-			o.version, o.fields, o.encoded = m.BodyVersion, fieldAt(m.Body), nil
+			o.version, o.fields = m.BodyVersion, fieldAt(m.Body)
 			os = append(os, o)
 		}
 	}

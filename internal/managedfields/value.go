@@ -3,6 +3,7 @@ package managedfields
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strconv"
@@ -77,7 +78,9 @@ func compareNumbers(a, b any) int {
 }
 
 func compareObjects(a, b map[string]any) int {
-	for i, name := range sortedNames(a, b) {
+	both := maps.Clone(a)
+	maps.Copy(both, b)
+	for i, name := range slices.Sorted(maps.Keys(both)) {
 		x, inA := a[name]
 		y, inB := b[name]
 		switch {
@@ -95,20 +98,6 @@ func compareObjects(a, b map[string]any) int {
 	return 0
 }
 
-func sortedNames(a, b map[string]any) []string {
-	names := make([]string, 0, max(len(a), len(b)))
-	for name := range a {
-		names = append(names, name)
-	}
-	for name := range b {
-		if _, ok := a[name]; !ok {
-			names = append(names, name)
-		}
-	}
-	slices.Sort(names)
-	return names
-}
-
 func valueText(v any) string {
 	switch v := v.(type) {
 	case nil:
@@ -123,7 +112,7 @@ func valueText(v any) string {
 		return "[" + strings.Join(items, ",") + "]"
 	case map[string]any:
 		var b strings.Builder
-		for _, name := range sortedNames(v, nil) {
+		for _, name := range slices.Sorted(maps.Keys(v)) {
 			b.WriteString(name + "=" + valueText(v[name]))
 		}
 		return b.String()
@@ -158,7 +147,7 @@ func appendValue(dst []byte, v any) []byte {
 		return append(dst, ']')
 	case map[string]any:
 		dst = append(dst, '{')
-		for i, name := range sortedNames(v, nil) {
+		for i, name := range slices.Sorted(maps.Keys(v)) {
 			if i > 0 {
 				dst = append(dst, ',')
 			}
