@@ -147,7 +147,7 @@ func isMetaMember(name string) bool {
 // addTree adds a member to an object.
 func (t *Type) addTree(f *Field) {
 	i, _ := slices.BinarySearch(t.sorted, f.Name)
-	f.jsonKey, f.index = string(append(appendJSONString(nil, f.Name), ':')), len(t.Fields)
+	f.jsonKey, f.index = string(append(AppendString(nil, f.Name), ':')), len(t.Fields)
 	t.sorted, t.byName, t.Fields = slices.Insert(t.sorted, i, f.Name), slices.Insert(t.byName, i, f), append(t.Fields, f)
 }
 

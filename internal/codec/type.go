@@ -510,7 +510,7 @@ func (c *compiler) readTags(f *Field, sf reflect.StructField, name, options stri
 	if strings.ContainsAny(f.Name, "\"'\\` ") {
 		c.failHere("got JSON name %q, want one without quotes, backslashes and spaces", f.Name)
 	}
-	f.jsonKey = string(append(appendJSONString(make([]byte, 0, 64), f.Name), ':'))
+	f.jsonKey = string(append(AppendString(make([]byte, 0, 64), f.Name), ':'))
 	for option := range strings.SplitSeq(options, ",") {
 		switch option {
 		case "omitempty":
