@@ -72,16 +72,12 @@ func (l *Library) Compile(t reflect.Type, s *schema.Schema) (*Type, error) {
 		return nil, err
 	}
 	c := &compiler{names: &names{}, lib: l, path: []string{t.Name()}}
-	shared := c.compile(t, s)
-	if c.err != nil {
-		return nil, c.err
+	out := c.compile(t, s)
+	if c.err != nil || out.boxed != nil {
+		return out, c.err
 	}
-	out := &Type{
-		Kind: Struct, Name: shared.Name, Fields: shared.Fields, Atomic: shared.Atomic, names: shared.names, shape: shapeStruct,
-		goType: t, ptrType: shared.ptrType, all: shared.all, deep: shared.deep, byName: shared.byName, sorted: shared.sorted,
-		boxed: b, readable: true, jsonOnly: !reflect.PointerTo(t).Implements(reflect.TypeFor[message]()),
-		zero: reflect.New(t).UnsafePointer(),
-	}
+	out.boxed, out.readable, out.zero = b, true, reflect.New(t).UnsafePointer()
+	out.jsonOnly = !out.ptrType.Implements(reflect.TypeFor[message]())
 	for part := range reachable(out) {
 		out.readable = out.readable && len(part.Fields) <= 64
 		out.fallible = out.fallible || part.Custom && (part.custom == nil || part.custom.tree == nil) || part.shape == shapeFloat64

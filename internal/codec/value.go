@@ -287,7 +287,7 @@ func (v Value) Equal(o Value) bool {
 	switch {
 	case !v.present || !o.present:
 		return v.present == o.present
-	case v.list != nil && v.list == o.list && v.list.equal(v.at, o.at):
+	case v.IsSameList(o):
 		return true
 	case t != o.typ && (v.isStruct() || o.isStruct()):
 		return v.isObject() && o.isObject() && v.equalMembers(o)

@@ -84,15 +84,13 @@ func (a *set) covers(b *set) bool {
 	return true
 }
 
+// unionOf returns the union of at least one set.
 func unionOf(sets []*set) *set {
-	switch n := len(sets); n {
-	case 0:
-		return nil
-	case 1:
+	n := len(sets)
+	if n == 1 {
 		return sets[0]
-	default: // by halves, as there may be many sets
-		return union(unionOf(sets[:n/2]), unionOf(sets[n/2:]))
 	}
+	return union(unionOf(sets[:n/2]), unionOf(sets[n/2:])) // by halves, as there may be many sets
 }
 
 // difference returns the fields of a that are not in b. Parents and
