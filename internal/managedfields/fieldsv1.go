@@ -97,38 +97,27 @@ func parseFields(text []byte) (*set, error) {
 }
 
 // fieldsParser reads a text that is valid JSON.
-type fieldsParser struct {
-	text []byte
-	at   int
-}
+type fieldsParser struct{ codec.Scanner }
 
 func newFieldsParser(text []byte) (*fieldsParser, error) {
 	if !json.Valid(text) {
 		return nil, errFieldsV1
 	}
-	return &fieldsParser{text: text}, nil
-}
-
-// next skips spaces, commas and colons, and returns the next byte.
-func (p *fieldsParser) next() byte {
-	for strings.IndexByte(" \t\n\r,:", p.text[p.at]) >= 0 {
-		p.at++
-	}
-	return p.text[p.at]
+	return &fieldsParser{codec.Scanner{Text: text}}, nil
 }
 
 // object reads the tree of one field. member reports whether the field itself is in
 // the set.
 func (p *fieldsParser) object() (s *set, member bool, err error) {
-	if p.next() == 'n' {
-		p.raw()
+	if p.Next() == 'n' {
+		p.Value()
 		return nil, true, nil
 	}
 	var nodes []node
 	err = p.members(func(name string) error {
 		if name == "." {
 			member = true
-			p.raw()
+			p.Value()
 			return nil
 		}
 		st, known, err := parseStep(name)
@@ -136,7 +125,7 @@ func (p *fieldsParser) object() (s *set, member bool, err error) {
 			return err
 		}
 		if !known {
-			p.raw()
+			p.Value()
 			return nil
 		}
 		sub, is, err := p.object()
@@ -151,15 +140,15 @@ func (p *fieldsParser) object() (s *set, member bool, err error) {
 
 // members reads an object and calls f before the value of each member.
 func (p *fieldsParser) members(f func(name string) error) error {
-	if p.next() != '{' {
+	if p.Next() != '{' {
 		return errFieldsV1
 	}
-	for p.at++; p.next() != '}'; {
+	for p.At++; p.Next() != '}'; {
 		if err := f(p.string()); err != nil {
 			return err
 		}
 	}
-	p.at++
+	p.At++
 	return nil
 }
 
@@ -189,42 +178,12 @@ func sortNodes(nodes []node) []node {
 }
 
 func (p *fieldsParser) string() (s string) {
-	text := p.raw()
+	text := p.Value()
 	if bytes.IndexByte(text, '\\') < 0 {
 		return string(text[1 : len(text)-1])
 	}
 	_ = json.Unmarshal(text, &s) // cannot fail for a valid string
 	return s
-}
-
-// raw skips a value of any form and returns it.
-func (p *fieldsParser) raw() []byte {
-	p.next()
-	start := p.at
-	for depth := 0; ; {
-		switch c := p.next(); c {
-		case '"':
-			for p.at++; p.text[p.at] != '"'; p.at++ {
-				if p.text[p.at] == '\\' {
-					p.at++
-				}
-			}
-			p.at++
-		case '{', '[':
-			depth++
-			p.at++
-		case '}', ']':
-			depth--
-			p.at++
-		default:
-			for p.at < len(p.text) && strings.IndexByte(",]} \t\r\n", p.text[p.at]) < 0 {
-				p.at++
-			}
-		}
-		if depth == 0 {
-			return p.text[start:p.at]
-		}
-	}
 }
 
 // parseStep reads a member name of FieldsV1. known is false for an unknown kind of
@@ -254,12 +213,12 @@ func parseStep(text string) (s step, known bool, err error) {
 func parseKeys(text string) (keys, error) {
 	p, err := newFieldsParser([]byte(text))
 	ks := keys{}
-	if err != nil || p.next() == 'n' {
+	if err != nil || p.Next() == 'n' {
 		return ks, err
 	}
 	err = p.members(func(name string) error {
 		var value any
-		err := codec.Unmarshal(p.raw(), &value)
+		err := codec.Unmarshal(p.Value(), &value)
 		ks = append(ks, key{name, value})
 		return err
 	})
