@@ -14,17 +14,16 @@ func checkSchema(s *schema.Schema) error {
 	if s.Type != "object" {
 		return fmt.Errorf("Schema: the object: Type: got %q, want \"object\"", s.Type)
 	}
-	c := &schemaChecker{seen: map[*schema.Schema]bool{}, names: map[string]bool{}}
+	c := &schemaChecker{seen: map[*schema.Schema]bool{}}
 	c.check("", s)
 	return c.err
 }
 
 // schemaChecker checks the schemas of one object. After an error it continues, and keeps the first.
 type schemaChecker struct {
-	seen  map[*schema.Schema]bool // the value is true for those around the current one
-	names map[string]bool         // of the properties of one object
-	path  []string
-	err   error
+	seen map[*schema.Schema]bool // the value is true for those around the current one
+	path []string
+	err  error
 }
 
 func (c *schemaChecker) fail(member, format string, args ...any) {
@@ -67,12 +66,12 @@ func (c *schemaChecker) checkObject(s *schema.Schema) {
 	if s.Additional != nil && len(s.Properties) > 0 {
 		c.fail("Additional", "got Properties too, want one of both")
 	}
-	clear(c.names)
+	names := make(map[string]bool, len(s.Properties))
 	for _, p := range s.Properties {
-		if c.names[p.Name] {
+		if names[p.Name] {
 			c.fail("Properties", "got %q twice, want it once", p.Name)
 		}
-		c.names[p.Name] = true
+		names[p.Name] = true
 	}
 	for _, p := range s.Properties {
 		c.check("."+p.Name, p.Schema)

@@ -37,7 +37,7 @@ func (t *Type) appendJSON(dst []byte, p unsafe.Pointer) ([]byte, error) {
 	case shapeFloat64:
 		return appendJSONFloat(dst, *(*float64)(p))
 	case shapeString:
-		return appendJSONString(dst, *(*string)(p)), nil
+		return AppendString(dst, *(*string)(p)), nil
 	case shapeBytes:
 		return appendJSONBytes(dst, *(*[]byte)(p)), nil
 	case shapeTime, shapeMicroTime:
@@ -142,9 +142,9 @@ func (t *Type) appendJSONMap(dst []byte, p unsafe.Pointer) (_ []byte, err error)
 	var buf [16]string
 	dst = append(dst, '{')
 	for _, key := range t.sortedKeys(buf[:0], p) {
-		dst = append(appendJSONString(appendComma(dst), key), ':')
+		dst = append(AppendString(appendComma(dst), key), ':')
 		if t.stringMap {
-			dst = appendJSONString(dst, (*(*map[string]string)(p))[key])
+			dst = AppendString(dst, (*(*map[string]string)(p))[key])
 		} else if dst, err = t.Elem.appendJSON(dst, t.mapValue(p, key)); err != nil {
 			return nil, err
 		}
@@ -172,43 +172,40 @@ func (t *Type) mapValue(p unsafe.Pointer, key string) unsafe.Pointer {
 	return t.copyMapValue(t.value(p).MapIndex(reflect.ValueOf(key).Convert(t.goType.Key())))
 }
 
-const hexDigits = "0123456789abcdef"
-
-// appendJSONString appends s in quotes, with the escapes of encoding/json.
-func appendJSONString(dst []byte, s string) []byte {
-	dst = append(dst, '"')
-	copied := 0 // s[:copied] is in dst
-	for i := 0; ; {
-		if i += PlainLen(s[i:], true); i == len(s) {
-			break
-		}
-		if c := s[i]; c < utf8.RuneSelf {
-			dst = append(dst, s[copied:i]...)
-			dst = appendEscape(dst, c)
-			i++
-			copied = i
-			continue
-		}
-		r, size := utf8.DecodeRuneInString(s[i:])
-		switch {
-		case r == utf8.RuneError && size == 1:
-			dst = append(append(dst, s[copied:i]...), `\ufffd`...)
-			copied = i + size
-		case r == '\u2028' || r == '\u2029':
-			dst = append(append(dst, s[copied:i]...), `\u202`...)
-			dst = append(dst, hexDigits[r&0xf])
-			copied = i + size
-		}
-		i += size
-	}
-	return append(append(dst, s[copied:]...), '"')
+// AppendString appends s in quotes, with the escapes of a real server: bytes that are not UTF-8
+// become \ufffd. From Go 1.27 on, encoding/json writes that character itself.
+func AppendString(dst []byte, s string) []byte {
+	return append(AppendEscaped(append(dst, '"'), s, true, true), '"')
 }
 
-func appendEscape(dst []byte, c byte) []byte {
-	if i := strings.IndexByte(escapedBytes, c); i >= 0 {
-		return append(dst, '\\', escapeLetters[i])
+// AppendEscaped appends s with the escapes of JSON. If html is set, more is escaped, as by encoding/json: <, > and &, the two
+// separators of lines, and bytes that are not UTF-8. If letters is set, so are the escapes of backspace and form feed.
+func AppendEscaped[S string | []byte](dst []byte, s S, html, letters bool) []byte {
+	const hex = "0123456789abcdef"
+	copied := 0 // s[:copied] is in dst
+	for i := PlainLen(s, html); i < len(s); i += PlainLen(s[i:], html) {
+		c, r, size := s[i], rune(0), 1
+		if c >= utf8.RuneSelf {
+			r, size = utf8.DecodeRuneInString(string(s[i:min(len(s), i+utf8.UTFMax)]))
+		}
+		if i += size; c >= utf8.RuneSelf && (!html || r != '\u2028' && r != '\u2029' && (r != utf8.RuneError || size > 1)) {
+			continue
+		}
+		dst = append(dst, s[copied:i-size]...)
+		copied = i
+		letter := strings.IndexByte(escapedBytes, c)
+		switch {
+		case r == utf8.RuneError:
+			dst = append(dst, `\ufffd`...)
+		case r > 0:
+			dst = append(dst, '\\', 'u', '2', '0', '2', hex[r&0xf])
+		case letter >= 0 && (letters || c != '\b' && c != '\f'):
+			dst = append(dst, '\\', escapeLetters[letter])
+		default:
+			dst = append(dst, '\\', 'u', '0', '0', hex[c>>4], hex[c&0xf])
+		}
 	}
-	return append(dst, '\\', 'u', '0', '0', hexDigits[c>>4], hexDigits[c&0xf])
+	return append(dst, s[copied:]...)
 }
 
 func appendJSONBytes(dst, b []byte) []byte {

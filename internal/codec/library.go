@@ -39,29 +39,21 @@ type Custom struct {
 	settle func(p unsafe.Pointer)
 }
 
-// CustomFuncs are the functions of a Custom; package store/kind documents them. A nil function stands for what the JSON of the type says.
-type CustomFuncs[T any] struct {
-	Kind   Kind // Scalar, Opaque or Untyped
-	Copy   func(v *T) T
-	Tree   func(v *T) any
-	Equal  func(v, w *T) bool
-	Settle func(v *T)
-}
-
-// NewCustom returns the Custom with these functions.
-func NewCustom[T any](f CustomFuncs[T]) *Custom {
-	c := &Custom{kind: f.Kind}
-	if f.Copy != nil {
-		c.detach = func(p unsafe.Pointer) { v := (*T)(p); *v = f.Copy(v) }
+// NewCustom returns the Custom for a Scalar, Opaque or Untyped T with these functions; package store/kind documents them. A nil
+// function stands for what the JSON of the type says.
+func NewCustom[T any](kind Kind, clone func(v *T) T, tree func(v *T) any, equal func(v, w *T) bool, settle func(v *T)) *Custom {
+	c := &Custom{kind: kind}
+	if clone != nil {
+		c.detach = func(p unsafe.Pointer) { v := (*T)(p); *v = clone(v) }
 	}
-	if f.Tree != nil {
-		c.tree = func(p unsafe.Pointer) any { return f.Tree((*T)(p)) }
+	if tree != nil {
+		c.tree = func(p unsafe.Pointer) any { return tree((*T)(p)) }
 	}
-	if f.Equal != nil {
-		c.equal = func(p, q unsafe.Pointer) bool { return f.Equal((*T)(p), (*T)(q)) }
+	if equal != nil {
+		c.equal = func(p, q unsafe.Pointer) bool { return equal((*T)(p), (*T)(q)) }
 	}
-	if f.Settle != nil {
-		c.settle = func(p unsafe.Pointer) { f.Settle((*T)(p)) }
+	if settle != nil {
+		c.settle = func(p unsafe.Pointer) { settle((*T)(p)) }
 	}
 	return c
 }
@@ -80,16 +72,12 @@ func (l *Library) Compile(t reflect.Type, s *schema.Schema) (*Type, error) {
 		return nil, err
 	}
 	c := &compiler{names: &names{}, lib: l, path: []string{t.Name()}}
-	shared := c.compile(t, s)
-	if c.err != nil {
-		return nil, c.err
+	out := c.compile(t, s)
+	if c.err != nil || out.boxed != nil {
+		return out, c.err
 	}
-	out := &Type{
-		Kind: Struct, Name: shared.Name, Fields: shared.Fields, Atomic: shared.Atomic, names: shared.names, shape: shapeStruct,
-		goType: t, ptrType: shared.ptrType, all: shared.all, deep: shared.deep, byName: shared.byName, sorted: shared.sorted,
-		boxed: b, readable: true, jsonOnly: !reflect.PointerTo(t).Implements(reflect.TypeFor[message]()),
-		zero: reflect.New(t).UnsafePointer(),
-	}
+	out.boxed, out.readable, out.zero = b, true, reflect.New(t).UnsafePointer()
+	out.jsonOnly = !out.ptrType.Implements(reflect.TypeFor[message]())
 	for part := range reachable(out) {
 		out.readable = out.readable && len(part.Fields) <= 64
 		out.fallible = out.fallible || part.Custom && (part.custom == nil || part.custom.tree == nil) || part.shape == shapeFloat64
@@ -156,27 +144,11 @@ func (c *compiler) describe(f *Field, p schema.Property) {
 	f.followPatchStrategy(s.ListType)
 }
 
-func itemsOf(s *schema.Schema) *schema.Schema {
-	if s == nil {
-		return nil
-	}
-	return s.Items
-}
-
-func valuesOf(s *schema.Schema) *schema.Schema {
-	if s == nil {
-		return nil
-	}
-	return s.Additional
-}
-
 // propertyNamed returns the property of a member, which is empty if s does not have it.
 func propertyNamed(s *schema.Schema, name string) schema.Property {
-	if s != nil {
-		for _, p := range s.Properties {
-			if p.Name == name {
-				return p
-			}
+	for _, p := range s.Properties {
+		if p.Name == name {
+			return p
 		}
 	}
 	return schema.Property{}

@@ -76,11 +76,9 @@ func newLibrary() *Library {
 			reflect.TypeFor[OtherTime](): reflect.TypeFor[meta.Time](),
 		},
 		Custom: map[reflect.Type]*Custom{
-			reflect.TypeFor[amount](): NewCustom(CustomFuncs[amount]{
-				Kind: Scalar, Copy: func(a *amount) amount { return amount{n: new(*a.n), cached: a.cached} },
-				Tree: func(a *amount) any { return a.text() }, Equal: func(a, b *amount) bool { return a.text() == b.text() },
-				Settle: func(a *amount) { a.cached = a.text() },
-			}),
+			reflect.TypeFor[amount](): NewCustom(Scalar,
+				func(a *amount) amount { return amount{n: new(*a.n), cached: a.cached} }, func(a *amount) any { return a.text() },
+				func(a, b *amount) bool { return a.text() == b.text() }, func(a *amount) { a.cached = a.text() }),
 		},
 	}
 }

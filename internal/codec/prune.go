@@ -17,9 +17,6 @@ import (
 // default for it. obj is a non-nil pointer to the compiled struct. If strict is set, strictErrs reports unknown members. The
 // error is about the metadata of an embedded object.
 func (t *Type) Prune(obj any, strict bool) (strictErrs []error, err error) {
-	if t.tree == nil {
-		return nil, nil
-	}
 	return t.prune(t.check(obj), strict)
 }
 

@@ -147,7 +147,7 @@ func isMetaMember(name string) bool {
 // addTree adds a member to an object.
 func (t *Type) addTree(f *Field) {
 	i, _ := slices.BinarySearch(t.sorted, f.Name)
-	f.jsonKey, f.index = string(append(appendJSONString(nil, f.Name), ':')), len(t.Fields)
+	f.jsonKey, f.index = string(append(AppendString(nil, f.Name), ':')), len(t.Fields)
 	t.sorted, t.byName, t.Fields = slices.Insert(t.sorted, i, f.Name), slices.Insert(t.byName, i, f), append(t.Fields, f)
 }
 
@@ -207,20 +207,16 @@ func (t *Type) treeScalar() ScalarKind {
 // GoKind returns the kind of upstream's Go type for values of the type, where a time or JSON of any form is a struct.
 func (t *Type) GoKind() reflect.Kind {
 	switch {
-	case t.Kind == Opaque || t.Kind == Untyped:
+	case t.Kind == Map:
+		return reflect.Map
+	case t.Kind == List:
+		return reflect.Slice
+	case t.Kind != Scalar:
 		return reflect.Struct
 	case t.Custom:
 		return reflect.String
-	case t.goType != nil && t.shape != shapeTree:
+	case t.goType != nil:
 		return t.goType.Kind()
-	}
-	switch t.Kind {
-	case Struct:
-		return reflect.Struct
-	case Map:
-		return reflect.Map
-	case List:
-		return reflect.Slice
 	}
 	switch t.treeScalar() {
 	case String:

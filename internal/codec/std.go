@@ -21,7 +21,3 @@ func Unmarshal(data []byte, v any) error {
 func syntaxError(data []byte) error {
 	return kjson.UnmarshalCaseSensitivePreserveInts(data, new(json.RawMessage))
 }
-
-// AppendString appends s in quotes, with the escapes of a real server: bytes that are not UTF-8
-// become \ufffd. From Go 1.27 on, encoding/json writes that character itself.
-func AppendString(dst []byte, s string) []byte { return appendJSONString(dst, s) }

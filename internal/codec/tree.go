@@ -123,7 +123,7 @@ func appendTree(dst []byte, v any) (_ []byte, err error) {
 	case nil:
 		return append(dst, "null"...), nil
 	case string:
-		return appendJSONString(dst, v), nil
+		return AppendString(dst, v), nil
 	case bool:
 		return strconv.AppendBool(dst, v), nil
 	case int64:
@@ -147,7 +147,7 @@ func appendTree(dst []byte, v any) (_ []byte, err error) {
 		}
 		dst = append(dst, '{')
 		for _, name := range slices.Sorted(maps.Keys(v)) {
-			dst = append(appendJSONString(appendComma(dst), name), ':')
+			dst = append(AppendString(appendComma(dst), name), ':')
 			if dst, err = appendTree(dst, v[name]); err != nil {
 				return nil, err
 			}

@@ -235,7 +235,8 @@ type compiler struct {
 	seen  []*Type // also types not yet complete, for recursion
 	// enclosing are the types around the current one, up to the next named struct.
 	enclosing []reflect.Type
-	lib       *Library // whose types are compiled, or nil
+	lib       *Library      // whose types are compiled, or nil
+	unsaid    schema.Schema // of a type without a schema
 }
 
 // fail records an error if it is the first one.
@@ -301,7 +302,9 @@ func (c *compiler) compileInto(out *Type, s *schema.Schema) {
 // compileKind compiles a type by its Go kind.
 func (c *compiler) compileKind(out *Type, s *schema.Schema) {
 	t := out.goType
-	out.flat = true
+	if out.flat = true; s == nil {
+		s = &c.unsaid
+	}
 	switch t.Kind() {
 	case reflect.Bool:
 		out.shape = shapeBool
@@ -326,14 +329,14 @@ func (c *compiler) compileKind(out *Type, s *schema.Schema) {
 			break
 		}
 		out.Kind, out.shape = List, shapeList // before the items, which may refer to the type
-		out.Elem = c.compileElem(t.Elem(), itemsOf(s))
+		out.Elem = c.compileElem(t.Elem(), s.Items)
 	case reflect.Map:
 		out.flat = false
 		if t.Key().Kind() != reflect.String || hasMethods(t.Key()) {
 			c.refuse(t, "a map whose keys are strings without JSON or text methods of their own")
 		}
 		out.Kind, out.shape = Map, shapeMap
-		out.Elem = c.compileElem(t.Elem(), valuesOf(s))
+		out.Elem = c.compileElem(t.Elem(), s.Additional)
 		out.stringMap = t.ConvertibleTo(reflect.TypeFor[map[string]string]())
 	case reflect.Struct:
 		out.flat = false
@@ -507,7 +510,7 @@ func (c *compiler) readTags(f *Field, sf reflect.StructField, name, options stri
 	if strings.ContainsAny(f.Name, "\"'\\` ") {
 		c.failHere("got JSON name %q, want one without quotes, backslashes and spaces", f.Name)
 	}
-	f.jsonKey = string(append(appendJSONString(make([]byte, 0, 64), f.Name), ':'))
+	f.jsonKey = string(append(AppendString(make([]byte, 0, 64), f.Name), ':'))
 	for option := range strings.SplitSeq(options, ",") {
 		switch option {
 		case "omitempty":

@@ -35,9 +35,6 @@ func (t *Type) Value(obj any) Value {
 	return Value{typ: t, at: t.check(obj), present: true, hides: typeMembers}
 }
 
-// ZeroValue is Value for an empty object.
-func (t *Type) ZeroValue() Value { return Value{typ: t, at: t.zero, present: true, hides: typeMembers} }
-
 // InTree returns a value to put into a tree. Scalars and maps of strings stay Values, uncopied.
 // FromUnstructured reads such trees too; the object that it makes shares the map.
 func (v Value) InTree() any {
@@ -83,34 +80,23 @@ func (v Value) Tree() any {
 
 // Member returns a member. Only objects have members.
 func (v Value) Member(name string) Value {
-	if v.typ == nil {
-		object, _ := v.tree.(map[string]any)
-		member, ok := object[name]
-		if part, is := member.(Value); is {
-			return part
-		}
-		return Value{tree: member, present: ok}
-	}
-	switch v.typ.shape {
-	case shapeMap:
+	object, _ := v.tree.(map[string]any)
+	if v.typ != nil && v.typ.shape == shapeMap {
 		if s, ok := (*(*map[string]string)(v.at))[name]; ok {
 			return TreeValue(s)
 		}
-	case shapeStruct:
-		return v.field(name)
+	} else if v.typ != nil {
+		if f := v.typ.Field(name); f != nil {
+			return v.declared(f)
+		}
+		if v.typ.Rest != nil {
+			object = *v.typ.rest(v.at)
+		}
 	}
-	return Value{}
-}
-
-func (v Value) field(name string) Value {
-	f := v.typ.Field(name)
-	switch {
-	case f != nil:
-		return v.declared(f)
-	case v.typ.Rest == nil:
-		return Value{}
+	member, ok := object[name]
+	if part, is := member.(Value); is {
+		return part
 	}
-	member, ok := (*v.typ.rest(v.at))[name]
 	return Value{tree: member, present: ok}
 }
 
@@ -270,14 +256,6 @@ func (v Value) appendNames(names []string, t *Type) []string {
 	return names
 }
 
-// Keys returns the keys of a map of strings in order, in the memory of room if they fit. It returns false for another value.
-func (v Value) Keys(room []string) ([]string, bool) {
-	if v.typ == nil || !v.typ.stringMap {
-		return nil, false
-	}
-	return sortNames(v.appendNames(room, nil)), true
-}
-
 // IsEmpty reports whether the value has no items and no members.
 func (v Value) IsEmpty() bool {
 	if v.list != nil {
@@ -309,7 +287,7 @@ func (v Value) Equal(o Value) bool {
 	switch {
 	case !v.present || !o.present:
 		return v.present == o.present
-	case v.list != nil && v.list == o.list && v.list.equal(v.at, o.at):
+	case v.IsSameList(o):
 		return true
 	case t != o.typ && (v.isStruct() || o.isStruct()):
 		return v.isObject() && o.isObject() && v.equalMembers(o)

@@ -43,8 +43,7 @@ func (c *change) inVersion(apiVersion string) (comparison, error) {
 		return comparison{}, err
 	}
 	if c.hadManagedFields {
-		record := &set{[]node{{step: member("managedFields"), member: true}}}
-		found.removed = union(found.removed, &set{[]node{{step: member("metadata"), sub: record}}})
+		found.removed = union(found.removed, fieldAt([]string{"metadata", "managedFields"}))
 	}
 	writer := c.before.kind.Versions[c.before.version].APIVersion
 	found.gained = c.before.kind.changeable(found.gained, apiVersion, writer)
@@ -104,9 +103,6 @@ func (c *change) conflicts(os owners, writer identity) (conflicts, error) {
 // recordable returns a set of an object's fields without the fields that are never
 // recorded.
 func recordable(fields *set) *set {
-	if fields == nil {
-		return nil
-	}
 	return fields.mapNodes(func(n node) node {
 		switch n.step {
 		case member("apiVersion"), member("kind"):
@@ -119,16 +115,11 @@ func recordable(fields *set) *set {
 }
 
 func recordableMetadata(fields *set) *set {
-	if fields == nil {
-		return nil
-	}
 	return fields.mapNodes(func(n node) node {
 		n.member = n.member && !(n.step.kind == memberStep && isSystemMember(n.step.name))
 		return n
 	})
 }
-
-func isMetadata(path []string) bool { return len(path) == 1 && path[0] == "metadata" }
 
 // isSystemField reports whether a path leads to a system field in the metadata.
 func isSystemField(path []string) bool {
@@ -153,8 +144,6 @@ type conflict struct {
 // conflicts are an error inside this package. status returns the error of the API.
 type conflicts []conflict
 
-func (cs conflicts) Error() string { return cs.message() }
-
 // status returns the 409 for the conflicts, sorted by manager.
 func (cs conflicts) status() *meta.StatusError {
 	cs = slices.Clone(cs)
@@ -168,12 +157,12 @@ func (cs conflicts) status() *meta.StatusError {
 			Type: "FieldManagerConflict", Message: "conflict with " + c.owner.String(), Field: pathText(c.path),
 		})
 	}
-	return meta.NewStatusError(http.StatusConflict, meta.ReasonConflict, &meta.StatusDetails{Causes: causes}, cs.message())
+	return meta.NewStatusError(http.StatusConflict, meta.ReasonConflict, &meta.StatusDetails{Causes: causes}, cs.Error())
 }
 
-// message returns the text of the error. The conflicts of each manager must be
+// Error returns the text of the error. The conflicts of each manager must be
 // adjacent.
-func (cs conflicts) message() string {
+func (cs conflicts) Error() string {
 	if len(cs) == 1 {
 		return fmt.Sprintf("Apply failed with 1 conflict: conflict with %s: %s", cs[0].owner, pathText(cs[0].path))
 	}

@@ -104,29 +104,33 @@ func (c *comparer) compareMembers(s schema, l, r codec.Value) delta {
 }
 
 func (c *comparer) compareItems(s schema, l, r codec.Value) delta {
-	steps, inL, errL := s.items(l)
-	more, inR, errR := s.items(r)
+	x, errL := s.sortedItems(l)
+	y, errR := s.sortedItems(r)
 	if err := cmp.Or(errL, errR); err != nil {
 		c.err = cmp.Or(c.err, err)
 		return delta{}
 	}
-	steps = append(steps, more...)
-	slices.SortFunc(steps, func(a, b step) int { return compareSteps(&a, &b) })
-	steps = slices.CompactFunc(steps, func(a, b step) bool { return compareSteps(&a, &b) == 0 })
 	var ds deltas
-	for _, st := range steps {
-		text := st.text()
-		x, y := itemsAt(l, inL[text]), itemsAt(r, inR[text])
-		repeated := len(x) > 1 || len(y) > 1 // then the item is owned as a whole
+	for len(x)+len(y) > 0 {
+		var st step
+		if len(y) == 0 || len(x) > 0 && compareSteps(&x[0].step, &y[0].step) < 0 {
+			st = x[0].step
+		} else {
+			st = y[0].step
+		}
+		var inL, inR []listItem
+		inL, x = cutStep(x, st)
+		inR, y = cutStep(y, st)
+		repeated := len(inL) > 1 || len(inR) > 1 // then the item is owned as a whole
 		var d delta
-		if !repeated || len(x) == 1 || len(y) == 1 {
-			d = c.compare(s.item(), singleItem(x), singleItem(y))
+		if !repeated || len(inL) == 1 || len(inR) == 1 {
+			d = c.compare(s.item(), singleItem(inL), singleItem(inR))
 		}
 		switch {
 		case !repeated:
-		case len(y) < 2:
+		case len(inR) < 2:
 			d.removed.member = true
-		case !slices.EqualFunc(x, y, codec.Value.Equal):
+		case !slices.EqualFunc(inL, inR, func(a, b listItem) bool { return a.value.Equal(b.value) }):
 			d.gained.member = true
 		}
 		ds.add(st, d)
@@ -134,19 +138,10 @@ func (c *comparer) compareItems(s schema, l, r codec.Value) delta {
 	return ds.within()
 }
 
-// itemsAt returns the items at the given places.
-func itemsAt(list codec.Value, at []int) []codec.Value {
-	var out []codec.Value
-	for _, i := range at {
-		out = append(out, list.Item(i))
-	}
-	return out
-}
-
-// singleItem returns the item of a list with one item, and none for other lists.
-func singleItem(list []codec.Value) codec.Value {
-	if len(list) == 1 {
-		return list[0]
+// singleItem returns the value of the only item, or none.
+func singleItem(items []listItem) codec.Value {
+	if len(items) == 1 {
+		return items[0].value
 	}
 	return codec.Value{}
 }

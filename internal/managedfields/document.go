@@ -40,8 +40,8 @@ func (d document) object() (Object, error) {
 	if d.obj != nil {
 		return d.obj, nil
 	}
-	o, err := d.kind.Versions[d.version].read(members(d.form.Tree()))
-	if err != nil {
+	o := d.kind.empty(d.version)
+	if _, err := d.kind.Versions[d.version].Type.FromUnstructured(members(d.form.Tree()), o, false); err != nil {
 		return nil, fmt.Errorf("unable to convert unstructured object to %s: %w", d.kind.typeText(d.version), err)
 	}
 	return o, nil
@@ -50,12 +50,6 @@ func (d document) object() (Object, error) {
 // unconverted is the error of a document without a Go type that does not fit the schema of another version, or that a webhook does
 // not convert to it.
 type unconverted struct{ error }
-
-func (v *Version) read(doc map[string]any) (Object, error) {
-	o := v.Type.New().(Object)
-	_, err := v.Type.FromUnstructured(doc, o, false)
-	return o, err
-}
 
 // inVersion returns the document in another version, or errNoVersion if the kind has no
 // such version.

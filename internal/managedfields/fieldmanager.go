@@ -52,8 +52,6 @@ func (k *FieldManager) empty(version int) Object {
 	return k.Versions[version].Type.New().(Object)
 }
 
-func (v *Version) zero() codec.Value { return v.Type.ZeroValue() }
-
 func (k *FieldManager) schema(version int) schema { return schema{typ: k.Versions[version].Type} }
 
 // changeable returns a set of fields without the fields that a write cannot change.
@@ -61,7 +59,7 @@ func (k *FieldManager) schema(version int) schema { return schema{typ: k.Version
 // upstream, Reset applies to a write of the object itself only if the two versions
 // are equal.
 func (k *FieldManager) changeable(fields *set, apiVersion, writer string) *set {
-	if fields == nil || len(k.Reset) == 0 || k.Subresource == "" && apiVersion != writer {
+	if len(k.Reset) == 0 || k.Subresource == "" && apiVersion != writer {
 		return fields
 	}
 	return k.withoutReset(fields, nil)
@@ -73,7 +71,7 @@ func (k *FieldManager) withoutReset(fields *set, path []string) *set {
 		switch {
 		case k.resets(path, n.step.name):
 			return node{}
-		case len(path) == 0 && n.sub != nil:
+		case len(path) == 0:
 			n.sub = k.withoutReset(n.sub, []string{n.step.name})
 		}
 		return n

@@ -1,10 +1,6 @@
 package managedfields
 
-import (
-	"slices"
-
-	"github.com/kubecoord/kubecoord/internal/codec"
-)
+import "github.com/kubecoord/kubecoord/internal/codec"
 
 // fieldsOf returns the fields of a valid document. Null and {} count as fields.
 func fieldsOf(s schema, doc codec.Value) *set {
@@ -42,74 +38,52 @@ func (s schema) fieldsInObject(object codec.Value) *set {
 
 // fieldsInList returns the fields in a list. An item that occurs twice is one field.
 func (s schema) fieldsInList(list codec.Value) *set {
-	steps, at, _ := s.items(list) // no steps if the list is not valid
+	items, _ := s.sortedItems(list) // none if the list is not valid
 	var nodes []node
-	for i, st := range steps {
-		places := at[st.text()]
-		if places[0] != i {
-			continue
-		}
-		n := node{step: st, member: true}
-		if len(places) == 1 {
-			n.sub, _ = fieldsIn(s.item(), list.Item(i))
+	for len(items) > 0 {
+		n := node{step: items[0].step, member: true}
+		var same []listItem
+		if same, items = cutStep(items, n.step); len(same) == 1 {
+			n.sub, _ = fieldsIn(s.item(), same[0].value)
 		}
 		nodes = append(nodes, n)
 	}
-	slices.SortFunc(nodes, func(a, b node) int { return compareSteps(&a.step, &b.step) })
 	return newSet(nodes)
 }
 
 // withParents adds to a set the declared members that contain its fields. It does
 // not add items of maps and lists.
 func (s schema) withParents(fields *set) *set {
-	if fields == nil {
-		return nil
-	}
-	nodes := slices.Clone(fields.nodes)
-	for i, n := range nodes {
+	return fields.mapNodes(func(n node) node {
 		var below schema
 		switch n.step.kind {
 		case memberStep:
 			var declared bool
 			below, declared = s.member(n.step.name)
-			nodes[i].member = n.member || declared
+			n.member = n.member || declared
 		case keyStep:
 			if s.isList() {
 				below = s.item()
 			}
 		}
-		nodes[i].sub = below.withParents(n.sub)
-	}
-	return &set{nodes}
+		n.sub = below.withParents(n.sub)
+		return n
+	})
 }
 
 // reconcile replaces fields inside an atomic value by the value itself. A set can
 // have such fields if it was made with another schema (upstream: typed,
 // reconcile_schema.go).
 func (s schema) reconcile(fields *set) *set {
-	if fields == nil || s.typ == nil {
+	if s.typ == nil {
 		return fields
 	}
-	var nodes []node // nil until something changes
-	for i, n := range fields.nodes {
-		if n.sub == nil {
-			continue
-		}
+	return fields.mapNodes(func(n node) node {
 		below := s.atStep(n.step)
-		now := node{n.step, n.member, below.reconcile(n.sub)}
-		if (below.isList() || below.isObject()) && below.atomic() {
-			now = node{step: n.step, member: true}
+		if n.sub != nil && (below.isList() || below.isObject()) && below.atomic() {
+			return node{step: n.step, member: true}
 		}
-		if now.sub == n.sub {
-			continue
-		}
-		if nodes == nil {
-			nodes = slices.Clone(fields.nodes)
-		}
-		nodes[i] = now
-	}
-	if nodes == nil {
-		return fields
-	}
-	return &set{nodes}
+		n.sub = below.reconcile(n.sub)
+		return n
+	})
 }

@@ -15,9 +15,6 @@ import (
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
-// maxDepth is how deep documents may be nested. It is upstream's limit.
-const maxDepth = 10000
-
 var errFieldsV1 = errors.New("fieldsV1 is not a tree of fields")
 
 func appendFields(dst []byte, s *set) []byte {
@@ -60,28 +57,15 @@ type parsedSet struct {
 // maxParsed is the length up to which sets are kept, in bytes.
 const maxParsed = 4096
 
-// slot returns the place of a text among the kept sets of a version, or nil if it is too long. It also
-// returns the set of the text, if it is there.
-func (v *Version) slot(text []byte) (*atomic.Pointer[parsedSet], *parsedSet) {
-	if len(text) > maxParsed {
-		return nil, nil
-	}
-	sum := adler32.Checksum(text)
-	slot := &v.parsed[(sum^sum>>16)%uint32(len(v.parsed))]
-	if have := slot.Load(); have != nil && bytes.Equal(have.encoded.Raw, text) {
-		return slot, have
-	}
-	return slot, nil
-}
-
 // parse is parseFields for an owner in an API version, whose schema the set gets. It reads most texts
 // only once: the objects of a kind have few.
 func (k *FieldManager) parse(apiVersion string, text []byte) (*parsedSet, error) {
 	version, noVersion := k.version(apiVersion)
 	var slot *atomic.Pointer[parsedSet]
-	if noVersion == nil {
-		var have *parsedSet
-		if slot, have = k.Versions[version].slot(text); have != nil {
+	if noVersion == nil && len(text) <= maxParsed {
+		parsed, sum := &k.Versions[version].parsed, adler32.Checksum(text)
+		slot = &parsed[(sum^sum>>16)%uint32(len(parsed))]
+		if have := slot.Load(); have != nil && bytes.Equal(have.encoded.Raw, text) {
 			return have, nil
 		}
 	}
@@ -104,77 +88,47 @@ func (k *FieldManager) parse(apiVersion string, text []byte) (*parsedSet, error)
 // parseFields reads the FieldsV1 form of a set. As upstream, it drops steps of an
 // unknown kind, and of duplicate fields the last one is used.
 func parseFields(text []byte) (*set, error) {
-	p := fieldsParser{text: text}
-	s, _, err := p.object(0)
-	if err == nil && p.next() != 0 {
-		err = errFieldsV1
-	}
+	p, err := newFieldsParser(text)
 	if err != nil {
 		return nil, err
 	}
-	return s, nil
+	s, _, err := p.object()
+	return s, err
 }
 
-type fieldsParser struct {
-	text []byte
-	at   int
-}
+// fieldsParser reads a text that is valid JSON.
+type fieldsParser struct{ codec.Scanner }
 
-// next skips spaces and returns the next byte, or 0 at the end.
-func (p *fieldsParser) next() byte {
-	for ; p.at < len(p.text); p.at++ {
-		switch c := p.text[p.at]; c {
-		case ' ', '\t', '\n', '\r':
-		default:
-			return c
-		}
+func newFieldsParser(text []byte) (*fieldsParser, error) {
+	if !json.Valid(text) {
+		return nil, errFieldsV1
 	}
-	return 0
-}
-
-// accept skips c if it is next.
-func (p *fieldsParser) accept(c byte) bool {
-	if p.next() != c {
-		return false
-	}
-	p.at++
-	return true
-}
-
-// null skips a null if it is next.
-func (p *fieldsParser) null() bool {
-	if p.next(); bytes.HasPrefix(p.text[p.at:], []byte("null")) {
-		p.at += len("null")
-		return true
-	}
-	return false
+	return &fieldsParser{codec.Scanner{Text: text}}, nil
 }
 
 // object reads the tree of one field. member reports whether the field itself is in
 // the set.
-func (p *fieldsParser) object(depth int) (s *set, member bool, err error) {
-	if p.null() {
+func (p *fieldsParser) object() (s *set, member bool, err error) {
+	if p.Next() == 'n' {
+		p.Value()
 		return nil, true, nil
-	}
-	if depth >= maxDepth {
-		return nil, false, errFieldsV1
 	}
 	var nodes []node
 	err = p.members(func(name string) error {
 		if name == "." {
 			member = true
-			_, err := p.raw()
-			return err
+			p.Value()
+			return nil
 		}
 		st, known, err := parseStep(name)
 		if err != nil {
 			return err
 		}
 		if !known {
-			_, err := p.raw()
-			return err
+			p.Value()
+			return nil
 		}
-		sub, is, err := p.object(depth + 1)
+		sub, is, err := p.object()
 		if is || sub != nil {
 			nodes = append(nodes, node{st, is, sub})
 		}
@@ -186,33 +140,16 @@ func (p *fieldsParser) object(depth int) (s *set, member bool, err error) {
 
 // members reads an object and calls f before the value of each member.
 func (p *fieldsParser) members(f func(name string) error) error {
-	if !p.accept('{') {
+	if p.Next() != '{' {
 		return errFieldsV1
 	}
-	for first := true; ; first = false {
-		if p.accept('}') {
-			if !first {
-				return errFieldsV1 // after a comma
-			}
-			return nil
-		}
-		name, err := p.string()
-		if err != nil {
+	for p.At++; p.Next() != '}'; {
+		if err := f(p.string()); err != nil {
 			return err
-		}
-		if !p.accept(':') {
-			return errFieldsV1
-		}
-		if err := f(name); err != nil {
-			return err
-		}
-		switch {
-		case p.accept('}'):
-			return nil
-		case !p.accept(','):
-			return errFieldsV1
 		}
 	}
+	p.At++
+	return nil
 }
 
 // sortNodes sorts nodes and merges nodes with equal steps.
@@ -240,71 +177,13 @@ func sortNodes(nodes []node) []node {
 	return nodes
 }
 
-// skipString skips a string and returns it with its quotes.
-func (p *fieldsParser) skipString() ([]byte, error) {
-	if p.next() != '"' {
-		return nil, errFieldsV1
+func (p *fieldsParser) string() (s string) {
+	text := p.Value()
+	if bytes.IndexByte(text, '\\') < 0 {
+		return string(text[1 : len(text)-1])
 	}
-	start := p.at
-	for p.at++; p.at < len(p.text); p.at++ {
-		switch p.text[p.at] {
-		case '"':
-			p.at++
-			return p.text[start:p.at], nil
-		case '\\':
-			p.at++
-		}
-	}
-	return nil, errFieldsV1
-}
-
-func (p *fieldsParser) string() (string, error) {
-	text, err := p.skipString()
-	if err != nil {
-		return "", err
-	}
-	plain := !slices.ContainsFunc(text, func(c byte) bool { return c == '\\' || c < ' ' })
-	if plain {
-		return string(text[1 : len(text)-1]), nil
-	}
-	var s string
-	err = codec.Unmarshal(text, &s)
-	return s, err
-}
-
-// raw skips a value of any form and returns it.
-func (p *fieldsParser) raw() ([]byte, error) {
-	start := p.at
-	for depth := 0; ; {
-		switch c := p.next(); c {
-		case 0:
-			return nil, errFieldsV1
-		case '"':
-			if _, err := p.skipString(); err != nil {
-				return nil, err
-			}
-		case '{', '[':
-			depth++
-			p.at++
-		case '}', ']':
-			depth--
-			p.at++
-		case ',', ':':
-			p.at++
-		default:
-			for p.at < len(p.text) && strings.IndexByte(",:]} \t\r\n", p.text[p.at]) < 0 {
-				p.at++
-			}
-		}
-		if depth <= 0 {
-			break
-		}
-	}
-	text := p.text[start:p.at]
-	if !json.Valid(text) {
-		return nil, errFieldsV1
-	}
-	return text, nil
+	_ = json.Unmarshal(text, &s) // cannot fail for a valid string
+	return s
 }
 
 // parseStep reads a member name of FieldsV1. known is false for an unknown kind of
@@ -332,26 +211,17 @@ func parseStep(text string) (s step, known bool, err error) {
 }
 
 func parseKeys(text string) (keys, error) {
-	p := fieldsParser{text: []byte(text)}
+	p, err := newFieldsParser([]byte(text))
 	ks := keys{}
-	if !p.null() {
-		err := p.members(func(name string) error {
-			text, err := p.raw()
-			if err != nil {
-				return err
-			}
-			var value any
-			err = codec.Unmarshal(text, &value)
-			ks = append(ks, key{name, value})
-			return err
-		})
-		if err != nil {
-			return nil, err
-		}
+	if err != nil || p.Next() == 'n' {
+		return ks, err
 	}
-	if p.next() != 0 {
-		return nil, errFieldsV1
-	}
+	err = p.members(func(name string) error {
+		var value any
+		err := codec.Unmarshal(p.Value(), &value)
+		ks = append(ks, key{name, value})
+		return err
+	})
 	slices.SortStableFunc(ks, func(a, b key) int { return strings.Compare(a.name, b.name) })
-	return ks, nil
+	return ks, err
 }

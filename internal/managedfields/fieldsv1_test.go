@@ -50,6 +50,7 @@ func TestFieldsAreReadAndPrinted(t *testing.T) {
 }
 
 func TestInvalidFieldsAreRefused(t *testing.T) {
+	const maxDepth = 10000 // of upstream and of encoding/json
 	for _, text := range []string{
 		``, `1`, `"f:a"`, `[]`, `{`, `{}{}`, `{"f:a"}`, `{"f:a":1}`, `{"f:a":{}`, `{"f:a":{},}`, `{"a":{}}`, `{"":{}}`, `{"fa":{}}`,
 		`{"v:":{}}`, `{"v:x":{}}`, `{"v:1 2":{}}`, `{"k:":{}}`, `{"k:1":{}}`, `{"k:{\"a\"}":{}}`, `{"k:{} 1":{}}`, `{"i:x":{}}`, `{"i:":{}}`,

@@ -79,9 +79,11 @@ func (s schema) mergeLists(l, r []any) (codec.Value, error) {
 }
 
 func (s schema) index(list []any) (texts []string, at map[string][]int, err error) {
-	steps, at, err := s.items(codec.TreeValue(list))
-	for _, st := range steps {
-		texts = append(texts, st.text())
+	items, err := s.items(codec.TreeValue(list))
+	at = make(map[string][]int, len(items))
+	for i, it := range items {
+		text := it.step.text()
+		texts, at[text] = append(texts, text), append(at[text], i)
 	}
 	return texts, at, err
 }

@@ -63,10 +63,16 @@ type owner struct {
 	version string // the API version of fields
 	fields  *set
 	time    *meta.Time
-	encoded *meta.FieldsV1 // the form of decoded, or nil
-	decoded *set
+	had     *meta.FieldsV1 // what fields was decoded from, or nil
+	from    *parsedSet     // the set of had
+}
 
-	ownsManagedFields bool // whether decoded has a field of managedFields
+// encoded returns the form that the fields were decoded from, or nil if they have changed or have another form.
+func (o *owner) encoded() *meta.FieldsV1 {
+	if o.had == nil || !o.from.plain || o.fields != o.from.fields {
+		return nil
+	}
+	return o.had
 }
 
 // owners are the managers of one object. Each identity occurs once.
@@ -159,9 +165,7 @@ func (k *FieldManager) decodeEntry(e *meta.ManagedFieldsEntry) (owner, error) {
 	if err != nil {
 		return o, err
 	}
-	if o.fields, o.ownsManagedFields = p.fields, p.ownsManagedFields; p.plain {
-		o.encoded, o.decoded = e.FieldsV1, p.fields
-	}
+	o.fields, o.had, o.from = p.fields, e.FieldsV1, p
 	return o, nil
 }
 
@@ -176,12 +180,13 @@ func (os owners) encode(had []meta.ManagedFieldsEntry) []meta.ManagedFieldsEntry
 	}
 	entries := make([]meta.ManagedFieldsEntry, len(os))
 	for i, o := range os {
-		if o.encoded == nil || o.fields != o.decoded {
-			o.encoded = &meta.FieldsV1{Raw: appendFields(nil, o.fields)}
+		encoded := o.encoded()
+		if encoded == nil {
+			encoded = &meta.FieldsV1{Raw: bytes.Clone(appendFields(make([]byte, 0, 512), o.fields))}
 		}
 		entries[i] = meta.ManagedFieldsEntry{
 			Manager: o.Manager, Operation: o.Operation, APIVersion: o.version, Subresource: o.Subresource,
-			Time: o.time, FieldsType: "FieldsV1", FieldsV1: o.encoded,
+			Time: o.time, FieldsType: "FieldsV1", FieldsV1: encoded,
 		}
 	}
 	slices.SortFunc(entries, func(a, b meta.ManagedFieldsEntry) int { return compareEntries(&a, &b) })
@@ -195,8 +200,9 @@ func (os owners) are(entries []meta.ManagedFieldsEntry) bool {
 	}
 	for i := range os {
 		o, e := &os[i], &entries[i]
-		if o.encoded == nil || e.FieldsV1 == nil || o.fields != o.decoded || o.version != e.APIVersion || !o.time.Equal(e.Time) ||
-			o.Manager != e.Manager || o.Operation != e.Operation || o.Subresource != e.Subresource || !bytes.Equal(o.encoded.Raw, e.FieldsV1.Raw) {
+		encoded := o.encoded()
+		if encoded == nil || e.FieldsV1 == nil || o.version != e.APIVersion || !o.time.Equal(e.Time) ||
+			o.Manager != e.Manager || o.Operation != e.Operation || o.Subresource != e.Subresource || !bytes.Equal(encoded.Raw, e.FieldsV1.Raw) {
 			return false
 		}
 	}

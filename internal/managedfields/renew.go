@@ -22,7 +22,7 @@ type renewal struct {
 func (k *FieldManager) renews(version int, live, obj Object, os owners, writer *owner) (gained, ok bool) {
 	v := &k.Versions[version]
 	for i := range os {
-		if os[i].version != v.APIVersion || os[i].fields == nil || os[i].ownsManagedFields {
+		if os[i].version != v.APIVersion || os[i].fields == nil || os[i].from.ownsManagedFields {
 			return false, false
 		}
 	}
@@ -43,7 +43,7 @@ func (r *renewal) members(s schema, l, v codec.Value, path []string) bool {
 		switch {
 		case below.isList() && !below.atomic() && !below.identifiesItems():
 			ok = false // a comparison may fail
-		case (below.isStruct() || below.isMap() && !below.atomic()) && !m.X.IsTree() && !m.Y.IsTree():
+		case !below.atomic() && !m.X.IsTree() && !m.Y.IsTree(): // structs and maps of strings
 			ok = r.members(below, m.X, m.Y, at)
 		case m.X.Equal(m.Y):
 		case isSystemField(at):

@@ -27,7 +27,7 @@ func (m *Mapping) ToBody(entries []meta.ManagedFieldsEntry) ([]meta.ManagedField
 	var os owners
 	for _, o := range parents {
 		if path := m.Parent[o.version]; path != nil && o.fields.hasMember(path) {
-			o.version, o.fields, o.encoded = m.BodyVersion, fieldAt(m.Body), nil
+			o.version, o.fields = m.BodyVersion, fieldAt(m.Body)
 			os = append(os, o)
 		}
 	}
@@ -53,18 +53,23 @@ func (m *Mapping) ToParent(had, entries []meta.ManagedFieldsEntry, apiVersion st
 	for _, o := range before {
 		times[o.identity] = o.time
 		path := m.Parent[o.version]
-		if _, still := left[o.identity]; path != nil && o.fields.hasMember(path) && !still {
-			o.fields = difference(o.fields, fieldAt(path)) // another manager has taken it
-		} else if path != nil && o.fields.hasMember(path) {
+		if path == nil {
+			continue
+		}
+		if o.fields.hasMember(path) {
+			if _, still := left[o.identity]; !still {
+				o.fields = difference(o.fields, fieldAt(path)) // another manager has taken it
+			}
 			delete(left, o.identity)
 		}
-		if path != nil && o.fields != nil {
+		if o.fields != nil {
 			os = append(os, o)
 		}
 	}
-	maps.DeleteFunc(left, func(_ identity, has bool) bool { return !has })
 	for _, id := range slices.SortedFunc(maps.Keys(left), func(a, b identity) int { return len(a.order()) - len(b.order()) }) {
-		os = append(os, owner{identity: id, version: apiVersion, fields: fieldAt(m.Parent[apiVersion]), time: times[id]})
+		if left[id] {
+			os = append(os, owner{identity: id, version: apiVersion, fields: fieldAt(m.Parent[apiVersion]), time: times[id]})
+		}
 	}
 	return os.encode(nil), nil
 }

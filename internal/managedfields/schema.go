@@ -86,18 +86,9 @@ func (s schema) atomic() bool {
 	return s.typ.Kind != codec.Untyped
 }
 
-// isStruct reports whether values are objects with declared members that may have different
-// owners.
-func (s schema) isStruct() bool {
-	return s.typ != nil && s.typ.Kind == codec.Struct && !s.typ.Atomic
-}
-
 // untyped reports whether values may have any form. Objects in them are not atomic;
 // all other values are.
 func (s schema) untyped() bool { return s.typ != nil && s.typ.Kind == codec.Untyped }
-
-// isMap reports whether values are objects with members of one type, such that a Go value has no others.
-func (s schema) isMap() bool { return s.typ != nil && s.typ.Kind == codec.Map && s.typ.Schema == nil }
 
 // isLeaf reports whether two values of the schema are compared as a whole: they are
 // atomic, or both are empty. Either may be none.
@@ -193,18 +184,38 @@ func (s schema) identifiesItems() bool {
 	}))
 }
 
-// items returns the steps of the items of a list, and for the text of each step the
-// indexes of its items.
-func (s schema) items(list codec.Value) (steps []step, at map[string][]int, err error) {
-	at = make(map[string][]int, list.Len())
-	for i := range list.Len() {
-		st, err := s.step(list.Item(i))
+// listItem is an item of a list that is not atomic, and its step.
+type listItem struct {
+	step  step
+	value codec.Value
+}
+
+// items returns the items of a list.
+func (s schema) items(list codec.Value) ([]listItem, error) {
+	items := make([]listItem, list.Len())
+	for i := range items {
+		v := list.Item(i)
+		st, err := s.step(v)
 		if err != nil {
-			return nil, nil, fmt.Errorf("element %d: %w", i, err)
+			return nil, fmt.Errorf("element %d: %w", i, err)
 		}
-		text := st.text()
-		at[text] = append(at[text], i)
-		steps = append(steps, st)
+		items[i] = listItem{st, v}
 	}
-	return steps, at, nil
+	return items, nil
+}
+
+// sortedItems is items in the order of their steps.
+func (s schema) sortedItems(list codec.Value) ([]listItem, error) {
+	items, err := s.items(list)
+	slices.SortStableFunc(items, func(a, b listItem) int { return compareSteps(&a.step, &b.step) })
+	return items, err
+}
+
+// cutStep divides sorted items into the items that begin the list and have a step, and the others.
+func cutStep(items []listItem, st step) (with, others []listItem) {
+	n := 0
+	for n < len(items) && compareSteps(&items[n].step, &st) == 0 {
+		n++
+	}
+	return items[:n], items[n:]
 }

@@ -1,5 +1,7 @@
 package managedfields
 
+import "sort"
+
 // set is a set of fields as a tree. Nil is the empty set. A set has at least one
 // node, and each node is a member or has a sub.
 //
@@ -15,26 +17,10 @@ type node struct {
 	sub    *set // of the fields within
 }
 
-func (s *set) search(st step) (int, bool) {
-	low, high := 0, len(s.nodes)
-	for low < high {
-		middle := int(uint(low+high) / 2)
-		switch c := compareSteps(&s.nodes[middle].step, &st); {
-		case c == 0:
-			return middle, true
-		case c < 0:
-			low = middle + 1
-		default:
-			high = middle
-		}
-	}
-	return low, false
-}
-
 // get returns the node of a step, or the zero node.
 func (s *set) get(st step) node {
 	if s != nil {
-		if i, found := s.search(st); found {
+		if i, found := sort.Find(len(s.nodes), func(i int) int { return compareSteps(&st, &s.nodes[i].step) }); found {
 			return s.nodes[i]
 		}
 	}
@@ -53,14 +39,8 @@ func (s *set) has(path []step) bool {
 // hasMember is has for a path of members.
 func (s *set) hasMember(path []string) (has bool) {
 	for _, name := range path {
-		if s == nil {
-			return false
-		}
-		i, found := s.search(member(name))
-		if !found {
-			return false
-		}
-		s, has = s.nodes[i].sub, s.nodes[i].member
+		n := s.get(member(name))
+		s, has = n.sub, n.member
 	}
 	return has
 }
@@ -104,21 +84,19 @@ func (a *set) covers(b *set) bool {
 	return true
 }
 
+// unionOf returns the union of at least one set.
 func unionOf(sets []*set) *set {
-	switch n := len(sets); n {
-	case 0:
-		return nil
-	case 1:
+	n := len(sets)
+	if n == 1 {
 		return sets[0]
-	default: // by halves, as there may be many sets
-		return union(unionOf(sets[:n/2]), unionOf(sets[n/2:]))
 	}
+	return union(unionOf(sets[:n/2]), unionOf(sets[n/2:])) // by halves, as there may be many sets
 }
 
 // difference returns the fields of a that are not in b. Parents and
 // children of a field are compared separately. It is cheap if a is much smaller than b.
 func difference(a, b *set) *set {
-	if a == nil || b == nil {
+	if b == nil {
 		return a
 	}
 	return a.mapNodes(func(x node) node {
@@ -129,9 +107,6 @@ func difference(a, b *set) *set {
 
 // intersection returns the fields that are in both.
 func intersection(a, b *set) *set {
-	if a == nil {
-		return nil
-	}
 	return a.mapNodes(func(x node) node {
 		y := b.get(x.step)
 		return node{x.step, x.member && y.member, intersection(x.sub, y.sub)}
@@ -141,6 +116,9 @@ func intersection(a, b *set) *set {
 // mapNodes returns the set of the nodes that f returns. f may return an empty node
 // to leave a node out. It returns s if f changes none.
 func (s *set) mapNodes(f func(n node) node) *set {
+	if s == nil {
+		return nil
+	}
 	var nodes []node
 	same := true // so far
 	for i, n := range s.nodes {

@@ -3,11 +3,11 @@ package managedfields
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/kubecoord/kubecoord/internal/codec"
 )
@@ -77,7 +77,9 @@ func compareNumbers(a, b any) int {
 }
 
 func compareObjects(a, b map[string]any) int {
-	for i, name := range sortedNames(a, b) {
+	both := maps.Clone(a)
+	maps.Copy(both, b)
+	for i, name := range slices.Sorted(maps.Keys(both)) {
 		x, inA := a[name]
 		y, inB := b[name]
 		switch {
@@ -95,20 +97,6 @@ func compareObjects(a, b map[string]any) int {
 	return 0
 }
 
-func sortedNames(a, b map[string]any) []string {
-	names := make([]string, 0, max(len(a), len(b)))
-	for name := range a {
-		names = append(names, name)
-	}
-	for name := range b {
-		if _, ok := a[name]; !ok {
-			names = append(names, name)
-		}
-	}
-	slices.Sort(names)
-	return names
-}
-
 func valueText(v any) string {
 	switch v := v.(type) {
 	case nil:
@@ -123,7 +111,7 @@ func valueText(v any) string {
 		return "[" + strings.Join(items, ",") + "]"
 	case map[string]any:
 		var b strings.Builder
-		for _, name := range sortedNames(v, nil) {
+		for _, name := range slices.Sorted(maps.Keys(v)) {
 			b.WriteString(name + "=" + valueText(v[name]))
 		}
 		return b.String()
@@ -158,7 +146,7 @@ func appendValue(dst []byte, v any) []byte {
 		return append(dst, ']')
 	case map[string]any:
 		dst = append(dst, '{')
-		for i, name := range sortedNames(v, nil) {
+		for i, name := range slices.Sorted(maps.Keys(v)) {
 			if i > 0 {
 				dst = append(dst, ',')
 			}
@@ -177,43 +165,5 @@ func appendString[S string | []byte](dst []byte, s S) []byte { return appendQuot
 // appendQuoted appends a JSON string. Unlike encoding/json it does not write \b and
 // \f.
 func appendQuoted[S string | []byte](dst []byte, s S, html bool) []byte {
-	return append(appendEscaped(append(dst, '"'), s, html), '"')
-}
-
-// appendEscaped is appendQuoted without the quotes.
-func appendEscaped[S string | []byte](dst []byte, s S, html bool) []byte {
-	const hex = "0123456789abcdef"
-	start := 0 // of the bytes that are not yet in dst
-	for i := codec.PlainLen(s, html); i < len(s); i++ {
-		c := s[i]
-		if c >= ' ' && c != '"' && c != '\\' && (!html || c < utf8.RuneSelf && c != '<' && c != '>' && c != '&') {
-			continue
-		}
-		dst = append(dst, s[start:i]...)
-		switch {
-		case c == '"' || c == '\\':
-			dst = append(dst, '\\', c)
-		case c == '\n':
-			dst = append(dst, `\n`...)
-		case c == '\r':
-			dst = append(dst, `\r`...)
-		case c == '\t':
-			dst = append(dst, `\t`...)
-		case c < utf8.RuneSelf:
-			dst = append(dst, '\\', 'u', '0', '0', hex[c>>4], hex[c&0xf])
-		default:
-			r, size := utf8.DecodeRuneInString(string(s[i:min(len(s), i+utf8.UTFMax)]))
-			switch {
-			case r == utf8.RuneError && size == 1:
-				dst = append(dst, `\ufffd`...)
-			case r == '\u2028' || r == '\u2029':
-				dst = append(dst, '\\', 'u', '2', '0', '2', hex[r&0xf])
-			default:
-				dst = append(dst, s[i:i+size]...)
-			}
-			i += size - 1
-		}
-		start = i + 1
-	}
-	return append(dst, s[start:]...)
+	return append(codec.AppendEscaped(append(dst, '"'), s, html, false), '"')
 }

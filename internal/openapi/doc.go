@@ -73,14 +73,9 @@ func (gv GroupVersion) root() string {
 	return "/apis/" + gv.Group + "/" + gv.Version
 }
 
-// groupVersionKind is the name of an API type.
-type groupVersionKind struct {
-	meta.GroupVersion
-	kind string
-}
-
-func (g groupVersionKind) tree() object {
-	return object{"group": g.Group, "kind": g.kind, "version": g.Version}
+// kindIn returns the name of an API type.
+func kindIn(gv meta.GroupVersion, kind string) object {
+	return object{"group": gv.Group, "kind": kind, "version": gv.Version}
 }
 
 // Document is an OpenAPI document.

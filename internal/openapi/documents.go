@@ -13,13 +13,9 @@ import (
 
 // V2 returns the document of version 2, which describes the whole API.
 func (a API) V2() Document {
-	var versions []meta.GroupVersion
-	for _, gv := range a.GroupVersions {
-		versions = append(versions, gv.GroupVersion)
-	}
 	paths, shared := object{}, object{}
 	for _, name := range a.Names() {
-		maps.Copy(paths, a.part(name).paths)
+		maps.Copy(paths, a.paths(name))
 	}
 	for _, path := range paths {
 		path := path.(object)
@@ -30,7 +26,7 @@ func (a API) V2() Document {
 			}
 		}
 	}
-	definitions := referenced(collect(a.GroupVersions, a.GroupVersions), versions, paths, shared)
+	definitions := referenced(collect(a.GroupVersions, a.GroupVersions), a.GroupVersions, paths, shared)
 	for name, schema := range definitions {
 		definitions[name] = schema.(object).v2Definition()
 	}
@@ -55,14 +51,13 @@ func (a API) Names() []string {
 
 // V3 returns the document of version 3 of a name. A document of discovery needs no GroupVersions.
 func (a API) V3(name string) Document {
-	part := a.part(name)
-	paths, about := part.paths.v3(), a.GroupVersions[:0]
+	paths, about := a.paths(name).v3(), a.GroupVersions[:0]
 	if i := slices.IndexFunc(a.GroupVersions, func(gv GroupVersion) bool { return gv.Name() == name }); i >= 0 {
 		about = a.GroupVersions[i : i+1]
 	}
 	return Document{object{
 		"openapi": "3.0.0", "info": a.info(), "paths": paths,
-		"components": object{"schemas": referenced(collect(about, a.GroupVersions), part.versions, paths)},
+		"components": object{"schemas": referenced(collect(about, a.GroupVersions), about, paths)},
 	}, "v3"}
 }
 
@@ -138,15 +133,13 @@ func body(o object, member string, types any) object {
 		content[t] = object{"schema": ref(name)}
 	}
 	out := object{"content": content}
-	if v, ok := o[member]; ok {
-		out[member] = v
-	}
+	out.set(member, o[member], o[member] != nil)
 	return out
 }
 
-// referenced returns the definitions that parts of a document refer to, directly or
+// referenced returns the definitions that parts of a document about versions refer to, directly or
 // through other definitions.
-func referenced(definitions map[string]object, versions []meta.GroupVersion, parts ...object) object {
+func referenced(definitions map[string]object, versions []GroupVersion, parts ...object) object {
 	out := object{}
 	var visit func(v any)
 	visit = func(v any) {
@@ -175,18 +168,21 @@ func referenced(definitions map[string]object, versions []meta.GroupVersion, par
 
 // withKinds returns a definition for a document that describes versions. WatchEvent and
 // DeleteOptions are kinds in every group version.
-func withKinds(name string, def object, versions []meta.GroupVersion) object {
+func withKinds(name string, def object, versions []GroupVersion) object {
 	kind := strings.TrimPrefix(name, metaPrefix)
 	if name != metaPrefix+kind || kind != "WatchEvent" && kind != "DeleteOptions" {
 		return def
 	}
-	versions = append([]meta.GroupVersion{{Version: "v1"}}, versions...)
-	slices.SortFunc(versions, func(a, b meta.GroupVersion) int {
+	all := []meta.GroupVersion{{Version: "v1"}}
+	for _, gv := range versions {
+		all = append(all, gv.GroupVersion)
+	}
+	slices.SortFunc(all, func(a, b meta.GroupVersion) int {
 		return cmp.Or(cmp.Compare(a.Group, b.Group), cmp.Compare(a.Version, b.Version))
 	})
 	var kinds []object
-	for _, gv := range slices.Compact(versions) {
-		kinds = append(kinds, groupVersionKind{gv, kind}.tree())
+	for _, gv := range slices.Compact(all) {
+		kinds = append(kinds, kindIn(gv, kind))
 	}
 	def = maps.Clone(def)
 	def[kindsExtension] = kinds

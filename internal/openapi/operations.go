@@ -6,8 +6,6 @@ import (
 	"slices"
 	"strings"
 	"unicode"
-
-	"github.com/kubecoord/kubecoord/store/meta"
 )
 
 // The media types of requests and answers, in the order of documents of version 2.
@@ -29,14 +27,8 @@ type action struct {
 	codes        []string
 }
 
-// part is the content of one document of version 3.
-type part struct {
-	versions []meta.GroupVersion
-	paths    object // in the form of version 2
-}
-
-// part returns the content of the document of version 3 of a name.
-func (a API) part(name string) part {
+// paths returns the paths of the document of version 3 of a name, in the form of version 2.
+func (a API) paths(name string) object {
 	switch name {
 	case "api":
 		return discovery("/api/", "getCoreAPIVersions", "core", "List the versions of the core group.", "APIVersions")
@@ -50,27 +42,26 @@ func (a API) part(name string) part {
 			continue
 		}
 		group, tag := gv.operationGroup()
-		p, words := discovery(gv.root()+"/", "get"+group+"APIResources", tag, "List the resources of the group version.", "APIResourceList"), words()
-		p.versions = []meta.GroupVersion{gv.GroupVersion}
+		paths, words := discovery(gv.root()+"/", "get"+group+"APIResources", tag, "List the resources of the group version.", "APIResourceList"), words()
 		for _, r := range gv.Resources {
-			addPaths(p.paths, gv, r, words)
+			addPaths(paths, gv, r, words)
 		}
-		return p
+		return paths
 	}
 	group, tag := operationWord(strings.TrimPrefix(name, "apis/"))
 	return discovery("/"+name+"/", "get"+group+"APIGroup", tag, "Describe the group.", "APIGroup")
 }
 
-// discovery returns the part with one path, for discovery. answer is the name of a
+// discovery returns the one path of a document of discovery. answer is the name of a
 // definition of package meta, or "" for the version of the server.
-func discovery(name, id, tag, description, answer string) part {
+func discovery(name, id, tag, description, answer string) object {
 	types := documentTypes
 	if answer == "" {
 		types, answer = documentTypes[:1], versionInfo
 	} else {
 		answer = metaPrefix + answer
 	}
-	return part{paths: object{name: object{"get": operation(id, description, tag, types, types, answer, []string{"200"})}}}
+	return object{name: object{"get": operation(id, description, tag, types, types, answer, []string{"200"})}}
 }
 
 // operation returns an operation in the form of version 2.
@@ -106,9 +97,9 @@ func (gv GroupVersion) actions(r Resource) []action {
 // operation returns the method and the operation of an action. subject is the end of the
 // operation's id.
 func (r Resource) operation(gv GroupVersion, name, subject, description string, words map[string]object) (method string, op object) {
-	actions, body := gv.actions(r), groupVersionKind{gv.GroupVersion, r.Kind}
+	actions, kind := gv.actions(r), kindIn(gv.GroupVersion, r.Kind)
 	if s := r.body; s != nil {
-		actions, body = GroupVersion{GroupVersion: s.GroupVersion}.actions(*s.Body), groupVersionKind{s.GroupVersion, s.Body.Kind}
+		actions, kind = GroupVersion{GroupVersion: s.GroupVersion}.actions(*s.Body), kindIn(s.GroupVersion, s.Body.Kind)
 	}
 	a := actions[slices.IndexFunc(actions, func(a action) bool { return a.name == name })]
 	consumes, produces := []string{"*/*"}, documentTypes
@@ -129,32 +120,22 @@ func (r Resource) operation(gv GroupVersion, name, subject, description string, 
 	}
 	group, tag := gv.operationGroup()
 	op = operation(a.verb+group+subject, description, tag, consumes, produces, a.answer, a.codes)
-	op["x-kubernetes-action"], op[kindsExtension] = name, body.tree()
+	op["x-kubernetes-action"], op[kindsExtension] = name, kind
 	parameters := queryParameters(words, a.query)
 	if a.body != "" {
 		body := object{"name": "body", "in": "body", "schema": ref(a.body).v2()}
-		if name != "delete" && name != "deletecollection" {
-			body["required"] = true
-		}
+		body.set("required", true, a.method != "delete")
 		parameters = append(parameters, body)
 	}
 	op.addParameters(parameters)
 	return a.method, op
 }
 
-// serves reports whether the resource has the verb of an action.
-func (r Resource) serves(action string) bool {
-	verb, ok := map[string]string{"post": "create", "put": "update", "watchlist": "watch"}[action]
-	if !ok {
-		verb = action
-	}
-	return r.Verbs == nil || slices.Contains(r.Verbs, verb)
-}
-
 // served returns the pairs of an action and its description whose verb the resource has.
 func (r Resource) served(described []string) (out []string) {
+	verbs := map[string]string{"post": "create", "put": "update", "watchlist": "watch"} // of actions with another name
 	for pair := range slices.Chunk(described, 2) {
-		if r.serves(pair[0]) {
+		if r.Verbs == nil || slices.Contains(r.Verbs, cmp.Or(verbs[pair[0]], pair[0])) {
 			out = append(out, pair...)
 		}
 	}

@@ -160,12 +160,8 @@ func (c *collector) define(name string, t *codec.Type, gv GroupVersion) {
 func (c *collector) fill(def object, t *codec.Type, gv GroupVersion, words object) {
 	def["type"] = "object"
 	def.describe(cmp.Or(words.description(), t.Description))
-	if t.Rest != nil {
-		def[openExtension] = true
-	}
-	if t.Atomic {
-		def["x-kubernetes-map-type"] = "atomic"
-	}
+	def.set(openExtension, true, t.Rest != nil)
+	def.set("x-kubernetes-map-type", "atomic", t.Atomic)
 	required, _ := words["required"].([]string)
 	for _, f := range t.Fields {
 		isStruct := f.Type.Kind == codec.Struct && !f.Pointer
@@ -176,18 +172,10 @@ func (c *collector) fill(def object, t *codec.Type, gv GroupVersion, words objec
 func (c *collector) member(f *codec.Field, gv GroupVersion, words object) object {
 	o := member(c.schema(f.Type, gv))
 	maps.Copy(o, words)
-	for name, text := range map[string]string{
-		"x-kubernetes-list-type":       f.ListType,
-		"x-kubernetes-patch-strategy":  f.PatchStrategy,
-		"x-kubernetes-patch-merge-key": f.PatchMergeKey,
-	} {
-		if text != "" {
-			o[name] = text
-		}
-	}
-	if f.ListMapKeys != nil {
-		o["x-kubernetes-list-map-keys"] = f.ListMapKeys
-	}
+	o.set("x-kubernetes-list-type", f.ListType, f.ListType != "")
+	o.set("x-kubernetes-list-map-keys", f.ListMapKeys, f.ListMapKeys != nil)
+	o.set("x-kubernetes-patch-strategy", f.PatchStrategy, f.PatchStrategy != "")
+	o.set("x-kubernetes-patch-merge-key", f.PatchMergeKey, f.PatchMergeKey != "")
 	o.describe(cmp.Or(words.description(), f.Description))
 	if f.Pointer {
 		return o
@@ -299,9 +287,12 @@ func (o object) description() string {
 	return text
 }
 
-func (o object) describe(text string) {
-	if text != "" {
-		o["description"] = text
+func (o object) describe(text string) { o.set("description", text, text != "") }
+
+// set sets a member if ok is set.
+func (o object) set(name string, v any, ok bool) {
+	if ok {
+		o[name] = v
 	}
 }
 
@@ -319,7 +310,7 @@ func (o object) setZero() {
 
 // setKind sets the API type of a definition.
 func (o object) setKind(gv meta.GroupVersion, kind string) {
-	o[kindsExtension] = []object{groupVersionKind{gv, kind}.tree()}
+	o[kindsExtension] = []object{kindIn(gv, kind)}
 }
 
 // v2 returns a schema for version 2. It has no defaults and no alternatives; a type is the last of its alternatives.
@@ -342,9 +333,8 @@ func (o object) v2() object {
 			}
 			out[name] = properties
 		case "required":
-			if names := o.requiredV2(); len(names) > 0 {
-				out[name] = names
-			}
+			names := o.requiredV2()
+			out.set(name, names, len(names) > 0)
 		case "oneOf":
 			if o["type"] == nil && o["properties"] == nil && o[intOrStringExtension] == nil {
 				out["type"] = "string" // of a quantity, and of what may be a number too

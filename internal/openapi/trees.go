@@ -71,20 +71,15 @@ func (c *collector) tree(s *schema.Schema, native bool) object {
 		}
 	}
 	o.describe(s.Description)
-	set := func(name string, v any, ok bool) {
-		if ok {
-			o[name] = v
-		}
-	}
-	set("type", s.Type, s.Type != "")
-	set("default", published(s.Default), s.Default != nil)
-	set("nullable", true, s.Nullable && !native)
-	set(openExtension, true, s.PreserveUnknown && !native)
-	set(intOrStringExtension, true, s.IntOrString && !native)
-	set("x-kubernetes-embedded-resource", true, s.Embedded)
-	set("x-kubernetes-map-type", "atomic", s.Atomic && s.Type != "")
-	set("x-kubernetes-list-type", s.ListType, s.ListType != "")
-	set("x-kubernetes-list-map-keys", s.ListMapKeys, len(s.ListMapKeys) > 0)
+	o.set("type", s.Type, s.Type != "")
+	o.set("default", published(s.Default), s.Default != nil)
+	o.set("nullable", true, s.Nullable && !native)
+	o.set(openExtension, true, s.PreserveUnknown && !native)
+	o.set(intOrStringExtension, true, s.IntOrString && !native)
+	o.set("x-kubernetes-embedded-resource", true, s.Embedded)
+	o.set("x-kubernetes-map-type", "atomic", s.Atomic && s.Type != "")
+	o.set("x-kubernetes-list-type", s.ListType, s.ListType != "")
+	o.set("x-kubernetes-list-map-keys", s.ListMapKeys, len(s.ListMapKeys) > 0)
 	if s.IntOrString && native {
 		o["format"], o["oneOf"] = "int-or-string", []object{{"type": "integer"}, {"type": "string"}}
 	}
@@ -115,23 +110,16 @@ func (c *collector) property(p schema.Property, native bool) object {
 	use := c.use(p.Schema, native)
 	o := member(use)
 	o.describe(p.Description)
-	for name, text := range map[string]string{
-		"x-kubernetes-patch-strategy": p.PatchStrategy, "x-kubernetes-patch-merge-key": p.PatchMergeKey,
-	} {
-		if text != "" {
-			o[name] = text
-		}
-	}
-	if p.Default != nil {
-		o["default"] = published(p.Default)
-	}
+	o.set("x-kubernetes-patch-strategy", p.PatchStrategy, p.PatchStrategy != "")
+	o.set("x-kubernetes-patch-merge-key", p.PatchMergeKey, p.PatchMergeKey != "")
+	o.set("default", published(p.Default), p.Default != nil)
 	if use["$ref"] != nil && len(o) == 1 {
 		return use // nothing is beside the reference
 	}
 	return o
 }
 
-// published returns a tree with objects and lists as the documents have them.
+// published returns a tree with objects as the documents have them.
 func published(v any) any {
 	switch v := v.(type) {
 	case map[string]any:
@@ -141,23 +129,9 @@ func published(v any) any {
 		}
 		return o
 	case []any:
-		texts, objects := make([]string, 0, len(v)), make([]object, 0, len(v))
-		items := make([]any, 0, len(v))
-		for _, item := range v {
-			items = append(items, published(item))
-			switch item := items[len(items)-1].(type) {
-			case string:
-				texts = append(texts, item)
-			case object:
-				objects = append(objects, item)
-			}
-		}
-		switch len(v) {
-		case 0:
-		case len(texts):
-			return texts
-		case len(objects):
-			return objects
+		items := make([]any, len(v))
+		for i, item := range v {
+			items[i] = published(item)
 		}
 		return items
 	}

@@ -1,6 +1,7 @@
 package patch
 
 import (
+	"cmp"
 	"fmt"
 	"net/http"
 	"slices"
@@ -68,18 +69,8 @@ func operations(patch *node) ([]*node, error) {
 // notDecodable returns the 400 for a value that does not fit a Go type, with the text
 // of encoding/json.
 func notDecodable(n *node, goType string) error {
-	found := "number"
-	switch n.text[0] {
-	case '{':
-		found = "object"
-	case '[':
-		found = "array"
-	case '"':
-		found = "string"
-	case 't', 'f':
-		found = "bool"
-	}
-	return meta.NewBadRequest("json: cannot unmarshal %s into Go value of type %s", found, goType)
+	found := map[byte]string{'{': "object", '[': "array", '"': "string", 't': "bool", 'f': "bool"}[n.text[0]]
+	return meta.NewBadRequest("json: cannot unmarshal %s into Go value of type %s", cmp.Or(found, "number"), goType)
 }
 
 // applyOperations returns a compact document after all operations. It returns an error

@@ -5,7 +5,8 @@ import (
 	"encoding/json"
 	"maps"
 	"slices"
-	"strings"
+
+	"github.com/kubecoord/kubecoord/internal/codec"
 )
 
 // maxDepth is the limit of encoding/json for the nesting of documents.
@@ -32,79 +33,44 @@ type node struct {
 // parse reads a valid and compact document. It returns false if the document is
 // nested too deeply.
 func parse(text []byte) (*node, bool) {
-	p := parser{text: text}
+	p := parser{Scanner: codec.Scanner{Text: text}}
 	n := p.value(0)
 	return n, !p.tooDeep
 }
 
 type parser struct {
-	text    []byte
-	at      int
+	codec.Scanner
 	tooDeep bool
 }
 
 func (p *parser) value(depth int) *node {
-	start := p.at
-	n := &node{}
-	switch c := p.text[p.at]; {
+	c, n := p.Next(), &node{}
+	start := p.At
+	switch {
 	case depth > maxDepth:
-		p.tooDeep, p.at = true, len(p.text)
+		p.tooDeep = true
+		p.Value()
 		return nil
 	case c == '{':
 		n.kind, n.members = object, map[string]*node{}
-		for p.more('}') {
-			key := p.key()
-			p.at++ // the colon
+		for p.At++; p.Next() != '}'; {
+			key := unquote(p.Value())
 			n.members[key] = p.value(depth + 1)
 		}
+		p.At++
 	case c == '[':
 		n.kind, n.items = array, []*node{}
-		for p.more(']') {
+		for p.At++; p.Next() != ']'; {
 			n.items = append(n.items, p.value(depth+1))
 		}
-	case c == 'n':
-		p.at += len("null")
-		return nil
-	case c == '"':
-		p.skipString()
+		p.At++
 	default:
-		for p.at < len(p.text) && strings.IndexByte(",]}", p.text[p.at]) < 0 {
-			p.at++
+		if p.Value(); c == 'n' {
+			return nil
 		}
 	}
-	n.text = p.text[start:min(p.at, len(p.text))]
+	n.text = p.Text[start:p.At]
 	return n
-}
-
-// more skips a bracket or comma and reports whether a value follows. If the
-// closing bracket follows, it is skipped too.
-func (p *parser) more(closing byte) bool {
-	if p.at >= len(p.text) {
-		return false // the document is too deep
-	}
-	if p.text[p.at] != closing {
-		p.at++
-		if p.text[p.at] != closing {
-			return true
-		}
-	}
-	p.at++
-	return false
-}
-
-func (p *parser) skipString() {
-	for p.at++; p.text[p.at] != '"'; p.at++ {
-		if p.text[p.at] == '\\' {
-			p.at++
-		}
-	}
-	p.at++
-}
-
-func (p *parser) key() string {
-	start := p.at
-	p.skipString()
-	return unquote(p.text[start:p.at])
 }
 
 func unquote(text []byte) string {

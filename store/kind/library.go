@@ -79,7 +79,7 @@ type CustomFuncs[T any] struct {
 
 // NewCustom returns the Custom with these functions.
 func NewCustom[T any](f CustomFuncs[T]) *Custom {
-	return codec.NewCustom(codec.CustomFuncs[T]{Kind: codec.Kind(f.Shape), Copy: f.Copy, Tree: f.Tree, Equal: f.Equal, Settle: f.Settle})
+	return codec.NewCustom(codec.Kind(f.Shape), f.Copy, f.Tree, f.Equal, f.Settle)
 }
 
 // ValueOf returns an object as a *T, or nil if it has another Go type. For an object of a Library, T is the type of the library. The
