@@ -56,7 +56,7 @@ func fill(t *testing.T, v reflect.Value, path string, tell func(path string)) {
 		v.SetString(path)
 	case reflect.Bool:
 		v.SetBool(true)
-	case reflect.Int32:
+	case reflect.Int, reflect.Int32:
 		v.SetInt(7)
 	}
 	require.False(t, v.IsZero(), "%s: this test has no value for a %v", path, v.Type())
