@@ -141,6 +141,9 @@ func (k *Kind) compileManagers() {
 			return k.Convert(context.Background(), o, from, to, kind.Anew) // as upstream, without the context of the request
 		}
 	}
+	if len(k.of.Aliases) > 0 {
+		k.managers.Foreign = func(version int) bool { return version >= k.aliasAt() }
+	}
 	k.managers.Reset = slices.Clip(k.of.Strategy.Update.Resets)
 	if k.info.Status {
 		k.managers.Reset = append(k.managers.Reset, memberStatus)

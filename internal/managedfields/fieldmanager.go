@@ -28,6 +28,8 @@ type FieldManager struct {
 	// Custom kinds are custom resources. As upstream, an owner in a version that such a kind does not have makes an apply
 	// fail and an update remove all owners (apiextensions-apiserver, conversion). For other kinds such an owner is dropped.
 	Custom bool
+	// Foreign reports whether a version is in another group of the kind, as of Event. Owners in it are dropped, as upstream. Nil: none is.
+	Foreign func(version int) bool
 	// Subresource is the subresource that is written, such as "status", or "" for
 	// the object itself. Its managers are separate from the object's.
 	Subresource string
@@ -115,6 +117,9 @@ var errNoVersion = errors.New("managedfields: no such version")
 func (k *FieldManager) version(apiVersion string) (int, error) {
 	for i := range k.Versions {
 		if k.Versions[i].APIVersion == apiVersion {
+			if k.Foreign != nil && k.Foreign(i) {
+				return 0, errNoVersion
+			}
 			return i, nil
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	eventsv1 "k8s.io/api/events/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
@@ -127,4 +128,23 @@ func TestEventsOfBothGroupsInTheGoAPI(t *testing.T) {
 		assert.Equal(t, "cargo", ev.Object.Regarding.Name)
 		break
 	}
+}
+
+// As in kube-apiserver 1.36.3, a write through one group drops the managers of the other one.
+func TestManagersOfTheOtherGroupAreDropped(t *testing.T) {
+	api := serve(t, apitest.Options{})
+	clients, err := kubernetes.NewForConfig(&rest.Config{Host: "http://test", Transport: api.Transport()})
+	require.NoError(t, err)
+	core, group, ctx := clients.CoreV1().Events("default"), clients.EventsV1().Events("default"), t.Context()
+	_, err = group.Create(ctx, newEvent("e"), metav1.CreateOptions{FieldManager: "first"})
+	require.NoError(t, err)
+	label := []byte(`{"metadata":{"labels":{"a":"b"}}}`)
+	changed, err := core.Patch(ctx, "e", types.MergePatchType, label, metav1.PatchOptions{FieldManager: "second"})
+	require.NoError(t, err)
+	require.Len(t, changed.ManagedFields, 1)
+	assert.Equal(t, "second", changed.ManagedFields[0].Manager)
+	back, err := group.Patch(ctx, "e", types.MergePatchType, []byte(`{"metadata":{"labels":{"c":"d"}}}`), metav1.PatchOptions{FieldManager: "third"})
+	require.NoError(t, err)
+	require.Len(t, back.ManagedFields, 1)
+	assert.Equal(t, "third", back.ManagedFields[0].Manager)
 }
