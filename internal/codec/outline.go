@@ -34,7 +34,8 @@ func (v Value) appendOutline(dst []byte, zero unsafe.Pointer) (_ []byte, ok bool
 		case t.Kind == Scalar, t.Kind == List && f.ListType == "atomic" && f.OmitEmpty:
 		case t.stringMap && f.OmitEmpty:
 			var room [8]string
-			for _, key := range t.sortedKeys(room[:0], p) {
+			keys, _ := Value{typ: t, at: p, present: true}.Keys(room[:0])
+			for _, key := range keys {
 				dst = append(binary.AppendUvarint(dst, uint64(len(key)+1)), key...)
 			}
 			dst = append(dst, 0)

@@ -35,6 +35,9 @@ func (t *Type) Value(obj any) Value {
 	return Value{typ: t, at: t.check(obj), present: true, hides: typeMembers}
 }
 
+// ZeroValue is Value for an empty object.
+func (t *Type) ZeroValue() Value { return Value{typ: t, at: t.zero, present: true, hides: typeMembers} }
+
 // InTree returns a value to put into a tree. Scalars and maps of strings stay Values, uncopied.
 // FromUnstructured reads such trees too; the object that it makes shares the map.
 func (v Value) InTree() any {
@@ -254,6 +257,14 @@ func (v Value) appendNames(names []string, t *Type) []string {
 		}
 	}
 	return names
+}
+
+// Keys returns the keys of a map of strings in order, in the memory of room if they fit. It returns false for another value.
+func (v Value) Keys(room []string) ([]string, bool) {
+	if v.typ == nil || !v.typ.stringMap {
+		return nil, false
+	}
+	return sortNames(v.appendNames(room, nil)), true
 }
 
 // IsEmpty reports whether the value has no items and no members.

@@ -121,6 +121,8 @@ func recordableMetadata(fields *set) *set {
 	})
 }
 
+func isMetadata(path []string) bool { return len(path) == 1 && path[0] == "metadata" }
+
 // isSystemField reports whether a path leads to a system field in the metadata.
 func isSystemField(path []string) bool {
 	return len(path) == 2 && path[0] == "metadata" && isSystemMember(path[1])

@@ -33,8 +33,8 @@
 // in no other, only a time in the record changes. A kind has few different sets, so a set
 // is parsed once for its bytes.
 //
-// A create is simple too: nearly every new object has the members of another one, so Update keeps
-// the sets by the members of the objects.
+// A create is simple too: the writer owns every field of the object. Update writes the set
+// during one walk of the object.
 //
 // # Differences
 //

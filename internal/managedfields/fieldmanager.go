@@ -54,6 +54,8 @@ func (k *FieldManager) empty(version int) Object {
 	return k.Versions[version].Type.New().(Object)
 }
 
+func (v *Version) zero() codec.Value { return v.Type.ZeroValue() }
+
 func (k *FieldManager) schema(version int) schema { return schema{typ: k.Versions[version].Type} }
 
 // changeable returns a set of fields without the fields that a write cannot change.

@@ -90,6 +90,9 @@ func (s schema) atomic() bool {
 // all other values are.
 func (s schema) untyped() bool { return s.typ != nil && s.typ.Kind == codec.Untyped }
 
+// isMap reports whether values are objects with members of one type, such that a Go value has no others.
+func (s schema) isMap() bool { return s.typ != nil && s.typ.Kind == codec.Map && s.typ.Schema == nil }
+
 // isLeaf reports whether two values of the schema are compared as a whole: they are
 // atomic, or both are empty. Either may be none.
 func (s schema) isLeaf(l, r codec.Value) bool {

@@ -24,8 +24,10 @@ func (k *FieldManager) Update(version int, live, obj Object, manager string, now
 	}
 	m := obj.GetObjectMeta()
 	if live == nil && len(m.ManagedFields) == 0 && k.Subresource == "" {
-		m.ManagedFields = k.created(version, obj, manager, now)
-		return
+		if entries, ok := k.created(version, obj, manager, now); ok {
+			m.ManagedFields = entries
+			return
+		}
 	}
 	var room [2]owner // nearly all objects have no more
 	os, err := k.track(room[:0], had, version, live, obj, manager, now)
