@@ -31,6 +31,7 @@ func (c *call) resourceRequest() {
 		c.unknownPath()
 		return
 	case noSubresource:
+		c.warn(info.Versions[c.endpoint.Version].Deprecated)
 		c.fail(meta.NewNotFound(c.groupResource(), c.name))
 		return
 	}
@@ -162,7 +163,7 @@ func (c *call) notServed(clusterPath bool) error {
 
 // prepare makes the checks that all verbs share, in the order of a real server: the media type of a
 // patch, the media types of the route, which only built-in kinds have, the deprecated version, the
-// namespace of a collection, the media type of the answer.
+// namespace of a collection, the type of a patch, the media type of the answer.
 func (c *call) prepare(streams bool) error {
 	info := c.endpoint.Info
 	if info.Native {
@@ -192,6 +193,11 @@ func (c *call) prepare(streams bool) error {
 	}
 	if c.version = c.endpoint.Version; c.sub != nil && c.sub.Body != nil {
 		c.endpoint = (*endpoint)(c.sub.Body.Endpoints()[0])
+	}
+	if c.req.Method == http.MethodPatch && (c.sub == nil || c.sub.Connect == nil) {
+		if c.buffers().patch.Type, err = c.patchType(); err != nil {
+			return err
+		}
 	}
 	return c.negotiateMedia()
 }

@@ -55,10 +55,7 @@ func (c *call) patchType() (string, error) {
 // Query: dryRun, fieldManager (required for apply), fieldValidation, force (for
 // apply only), pretty.
 func (c *call) patch() error {
-	t, err := c.patchType()
-	if err != nil {
-		return err
-	}
+	t := c.buffers().patch.Type
 	data, err := c.readBody()
 	if err != nil {
 		return err

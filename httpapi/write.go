@@ -77,6 +77,9 @@ func (c *call) update() error {
 	}
 	o, err := c.served.scheme.DecodeBody(c.context(), c.endpoint.Target, data, f, validation(opts.FieldValidation), req.Found.Stored(), req.Warn)
 	if err != nil {
+		if c.sub != nil && c.sub.Body != nil && !c.resource().Info().Native {
+			err = kinds.ErrNoType(c.endpoint.Target)
+		}
 		return err
 	}
 	m := o.GetObjectMeta()

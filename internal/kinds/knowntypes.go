@@ -90,6 +90,12 @@ func unregistered(t meta.TypeMeta) error {
 	return fmt.Errorf("no kind %q is registered for version %q in scheme %q", t.Kind, t.APIVersion, schemeName)
 }
 
+// ErrNoType is the error of a body of a custom resource's subresource that cannot be decoded: upstream looks for the name of its Go type
+// in a scheme that does not have it.
+func ErrNoType(t Target) error {
+	return meta.NewBadRequest("no kind is registered for the type %s.%s in scheme %q", versionOf(t.TypeMeta()), t.Kind.info.Kind, schemeName)
+}
+
 // InternalType returns the Go type that a real server converts a body to, as errors quote it. Its package is named
 // after the group. A custom resource is not converted; for it InternalType returns the type of the version.
 func (t Target) InternalType() string {

@@ -258,9 +258,18 @@ func summary(data []byte) string {
 // type is checked later. raw is the object in the body data.
 func (t Target) decodeCustom(d *decoded, raw, data []byte, f Format, strict bool) error {
 	if d.named.Kind == "" {
+		if !strict { // the decoder of upstream then takes the type of the path
+			d.named = meta.TypeMeta{Kind: t.Kind.info.Kind, APIVersion: cmp.Or(d.named.APIVersion, t.TypeMeta().APIVersion)}
+		}
 		return fmt.Errorf("Object 'Kind' is missing in '%s'", data)
 	}
 	err := t.decodeInto(d, raw, f, strict, nil)
+	if gv, _ := meta.ParseGroupVersion(d.named.APIVersion); gv.Group != t.Kind.info.Group || d.named.Kind != t.Kind.info.Kind {
+		d.strict = slices.DeleteFunc(d.strict, func(problem error) bool { // upstream prunes nothing but the metadata then
+			name, unknown := strings.CutPrefix(problem.Error(), `unknown field "`)
+			return unknown && !strings.HasPrefix(name, "metadata.")
+		})
+	}
 	*d.object.GetTypeMeta() = d.named // in protobuf it is outside the object
 	if m := d.object.GetObjectMeta(); len(m.ManagedFields) == 0 {
 		m.ManagedFields = nil // an empty list has no effect; a list of one empty entry resets

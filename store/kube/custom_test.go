@@ -1,0 +1,79 @@
+package kube_test
+
+import (
+	"encoding/json"
+	"net/http"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/kubecoord/kubecoord/httpapi/apitest"
+	"github.com/kubecoord/kubecoord/store/kube/crd"
+)
+
+const pumps = `{"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResourceDefinition","metadata":{"name":"pumps.example.com"},"spec":{
+"group":"example.com","scope":"Namespaced","names":{"plural":"pumps","kind":"Pump"},"versions":[{"name":"v1","served":true,"storage":true,
+"deprecated":true,"subresources":{"scale":{"specReplicasPath":".spec.replicas","statusReplicasPath":".status.replicas"}},"schema":{"openAPIV3Schema":
+{"type":"object","properties":{"spec":{"type":"object","properties":{"replicas":{"type":"integer"}}},"status":{"type":"object","properties":
+{"replicas":{"type":"integer"}}}}}}}]}}`
+
+// The texts and codes are as in kube-apiserver 1.36.3.
+func TestBodiesOfCustomResources(t *testing.T) {
+	kinds, err := crd.Parse([]byte(pumps))
+	require.NoError(t, err)
+	var o apitest.Options
+	o.API.Kinds = kinds
+	api := apitest.New(t, o)
+	const path = "/apis/example.com/v1/namespaces/a/pumps"
+	code, text := ask(t, api, "POST", path, "application/json", `{"apiVersion":"example.com/v1","kind":"Pump","metadata":{"name":"a"}}`)
+	require.Equal(t, http.StatusCreated, code, text)
+	for name, row := range map[string]struct {
+		method, path, contentType, body string
+		code                            int
+		message                         string
+	}{
+		"without a kind": {
+			"POST", path, "application/json", `{"metadata":{}}`, 400,
+			`the object provided is unrecognized (must be of type Pump): Object 'Kind' is missing in '{"metadata":{}}' ({"metadata":{}})`,
+		},
+		"without a kind, where problems are ignored": {
+			"POST", path + "?fieldValidation=Ignore", "application/json", `{"metadata":{}}`, 400,
+			`Pump in version "v1" cannot be handled as a Pump: Object 'Kind' is missing in '{"metadata":{}}'`,
+		},
+		"a strict body of another group": {
+			"PUT", path + "/a?fieldValidation=Strict", "application/json", `{"kind":"Pump","metadata":{"name":"a"},"spec":{"bogus":1}}`, 400,
+			"the API version in the data () does not match the expected API version (example.com/v1)",
+		},
+		"a scale that cannot be read": {
+			"PUT", path + "/a/scale", "application/json", `{"spec":{"replicas":"x"}}`, 400,
+			`no kind is registered for the type v1.Scale in scheme "kubecoord"`,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			code, text := ask(t, api, row.method, row.path, row.contentType, row.body)
+			var s struct{ Message string }
+			require.NoError(t, json.Unmarshal([]byte(text), &s), text)
+			assert.Equal(t, row.code, code)
+			assert.Equal(t, row.message, s.Message)
+		})
+	}
+}
+
+// The type of a patch is checked before the media type of the answer.
+func TestPatchTypeComesFirst(t *testing.T) {
+	kinds, err := crd.Parse([]byte(pumps))
+	require.NoError(t, err)
+	var o apitest.Options
+	o.API.Kinds = kinds
+	api := apitest.New(t, o)
+	req, err := http.NewRequestWithContext(t.Context(), "PATCH", api.Host()+"/apis/example.com/v1/namespaces/a/pumps/a", http.NoBody)
+	require.NoError(t, err)
+	req.Header.Set("Content-Type", "application/strategic-merge-patch+json")
+	req.Header.Set("Accept", "text/plain")
+	resp, err := api.Transport().RoundTrip(req)
+	require.NoError(t, err)
+	defer resp.Body.Close()
+	assert.Equal(t, http.StatusUnsupportedMediaType, resp.StatusCode)
+	assert.NotEmpty(t, resp.Header.Get("Warning"), "the version is deprecated")
+}
