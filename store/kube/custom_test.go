@@ -18,13 +18,18 @@ const pumps = `{"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResourceDef
 {"type":"object","properties":{"spec":{"type":"object","properties":{"replicas":{"type":"integer"}}},"status":{"type":"object","properties":
 {"replicas":{"type":"integer"}}}}}}}]}}`
 
-// The texts and codes are as in kube-apiserver 1.36.3.
-func TestBodiesOfCustomResources(t *testing.T) {
+func servePumps(t *testing.T) *apitest.API {
+	t.Helper()
 	kinds, err := crd.Parse([]byte(pumps))
 	require.NoError(t, err)
 	var o apitest.Options
 	o.API.Kinds = kinds
-	api := apitest.New(t, o)
+	return apitest.New(t, o)
+}
+
+// The texts and codes are as in kube-apiserver 1.36.3.
+func TestBodiesOfCustomResources(t *testing.T) {
+	api := servePumps(t)
 	const path = "/apis/example.com/v1/namespaces/a/pumps"
 	code, text := ask(t, api, "POST", path, "application/json", `{"apiVersion":"example.com/v1","kind":"Pump","metadata":{"name":"a"}}`)
 	require.Equal(t, http.StatusCreated, code, text)
@@ -62,11 +67,7 @@ func TestBodiesOfCustomResources(t *testing.T) {
 
 // The type of a patch is checked before the media type of the answer.
 func TestPatchTypeComesFirst(t *testing.T) {
-	kinds, err := crd.Parse([]byte(pumps))
-	require.NoError(t, err)
-	var o apitest.Options
-	o.API.Kinds = kinds
-	api := apitest.New(t, o)
+	api := servePumps(t)
 	req, err := http.NewRequestWithContext(t.Context(), "PATCH", api.Host()+"/apis/example.com/v1/namespaces/a/pumps/a", http.NoBody)
 	require.NoError(t, err)
 	req.Header.Set("Content-Type", "application/strategic-merge-patch+json")
