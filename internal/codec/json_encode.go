@@ -100,6 +100,10 @@ func (f *Field) omitted(p unsafe.Pointer) bool {
 // isEmpty reports whether omitempty leaves out the value at p.
 func (t *Type) isEmpty(p unsafe.Pointer) bool {
 	switch t.shape {
+	case shapeString: // as nearly all members
+		return len(*(*string)(p)) == 0
+	case shapeBytes, shapeCustomBytes, shapeList:
+		return (*slice)(p).len == 0
 	case shapeBool, shapeInt32, shapeInt64:
 		return t.integer(p) == 0
 	case shapeFloat64:
@@ -241,18 +245,25 @@ func (t *Type) appendJSONTime(dst []byte, p unsafe.Pointer) []byte {
 	if t.isZeroTime(p) {
 		return append(dst, "null"...)
 	}
+	at := (*time.Time)(p).UTC()
 	dst = append(dst, '"')
-	dst = (*time.Time)(p).UTC().AppendFormat(dst, time.RFC3339)
-	if t.shape == shapeMicroTime { // the fraction goes before the Z
-		dst[len(dst)-1] = '.'
-		_, nanos := t.time(p)
-		for unit := int64(100 * time.Millisecond); unit >= int64(time.Microsecond); unit /= 10 {
-			dst = append(dst, byte('0'+nanos/unit%10))
-		}
-		dst = append(dst, 'Z')
+	if year, month, day := at.Date(); year < 0 || year > 9999 {
+		dst = at.AppendFormat(dst, "2006-01-02T15:04:05")
+	} else { // in a third of the time that AppendFormat takes
+		hour, minute, second := at.Clock()
+		dst = append(appendPair(appendPair(dst, year/100), year%100), '-')
+		dst = append(appendPair(append(appendPair(dst, int(month)), '-'), day), 'T')
+		dst = appendPair(append(appendPair(append(appendPair(dst, hour), ':'), minute), ':'), second)
 	}
-	return append(dst, '"')
+	if t.shape == shapeMicroTime {
+		micros := at.Nanosecond() / int(time.Microsecond)
+		dst = appendPair(appendPair(appendPair(append(dst, '.'), micros/10_000), micros/100%100), micros%100)
+	}
+	return append(dst, 'Z', '"')
 }
+
+// appendPair appends the two digits of a number below 100.
+func appendPair(dst []byte, n int) []byte { return append(dst, byte('0'+n/10), byte('0'+n%10)) }
 
 // appendRawJSON appends a JSON text without spaces and with the escapes of
 // encoding/json. An empty text becomes null.

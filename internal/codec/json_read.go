@@ -130,6 +130,20 @@ func (r *jsonReader) time(to *time.Time, size int) bool {
 		to.UnmarshalText(text) == nil
 }
 
+// timeLike reads a time of type t, and sets to to its address: like, if that time is equal and the reader shares values.
+func (r *jsonReader) timeLike(t *Type, to *unsafe.Pointer, like *time.Time) bool {
+	var at time.Time
+	if !r.time(&at, t.timeSize()) {
+		return false
+	}
+	if like == nil || !r.shares || at != *like {
+		like = new(time.Time)
+		*like = at
+	}
+	*to = unsafe.Pointer(like)
+	return true
+}
+
 // rawLike returns a copy of b: the bytes of like, if these are equal.
 func rawLike(b []byte, like *meta.FieldsV1) []byte {
 	if like != nil && len(b) > 0 && bytes.Equal(like.Raw, b) {
@@ -195,6 +209,9 @@ func (r *jsonReader) field(f *Field, p, like unsafe.Pointer) bool {
 	from := f.in(like)
 	if f.Pointer {
 		q := (*unsafe.Pointer)(p)
+		if f.Type.isTime() {
+			return r.timeLike(f.Type, q, (*time.Time)(from))
+		}
 		if r.same(f.Type, from) {
 			*q = from
 			return true

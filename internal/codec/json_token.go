@@ -100,6 +100,16 @@ func (r *jsonReader) number() ([]byte, bool) {
 
 func (r *jsonReader) integer() (int64, bool) {
 	token, ok := r.number()
+	if n := int64(0); ok && len(token) < 10 { // as nearly all
+		for i, c := range token {
+			if c < '0' || c > '9' {
+				break
+			}
+			if n = n*10 + int64(c-'0'); i == len(token)-1 {
+				return n, true
+			}
+		}
+	}
 	n, err := strconv.ParseInt(string(token), 10, 64)
 	return n, ok && err == nil
 }
@@ -184,12 +194,12 @@ func (r *jsonReader) quoted() (text []byte, form textForm, ok bool) {
 
 // PlainLen returns the number of bytes at the start of text that a string holds as they are:
 // ASCII without quotes, backslashes and control characters, and if html is set without <, > and &.
-// It tests eight bytes at a time; the first byte that it finds is exact, as borrows only reach
-// later ones.
+// It tests eight bytes at a time, the last ones of them perhaps twice; the first byte that it finds is exact, as borrows only
+// reach later ones.
 func PlainLen[T string | []byte](text T, html bool) int {
 	const ones, high = 0x0101010101010101, 0x8080808080808080
-	i := 0
-	for ; i+8 <= len(text); i += 8 {
+	last := len(text) - 8
+	for i := 0; last >= 0; i = min(i+8, last) {
 		x := littleEndian(text[i : i+8])
 		quote, backslash := x^'"'*ones, x^'\\'*ones
 		found := x | (quote-ones)&^quote | (backslash-ones)&^backslash | (x-' '*ones)&^x
@@ -200,14 +210,17 @@ func PlainLen[T string | []byte](text T, html bool) int {
 		if found &= high; found != 0 {
 			return i + bits.TrailingZeros64(found)/8
 		}
-	}
-	for ; i < len(text); i++ {
-		c := text[i]
-		if c < ' ' || c >= utf8.RuneSelf || c == '"' || c == '\\' || html && (c == '<' || c == '>' || c == '&') {
-			break
+		if i == last {
+			return len(text)
 		}
 	}
-	return i
+	for i := range len(text) {
+		c := text[i]
+		if c < ' ' || c >= utf8.RuneSelf || c == '"' || c == '\\' || html && (c == '<' || c == '>' || c == '&') {
+			return i
+		}
+	}
+	return len(text)
 }
 
 // littleEndian returns the number of eight bytes.

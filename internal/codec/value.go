@@ -207,8 +207,6 @@ func (m *Members) Next() bool {
 			m.X, m.Y = m.x.declared(f), m.y.declared(f)
 		} else if isScalar := f.Type.Kind == Scalar && !f.Type.Custom; isScalar && f.equal(m.x.at, m.y.at) || m.x.hides != nothing && m.x.hidden(f.Name) {
 			continue
-		} else if f.omitted(m.x.at) && f.omitted(m.y.at) {
-			continue
 		} else if m.X, m.Y = f.value(m.x.at), f.value(m.y.at); m.x.hides == typeMembers && f.Name == "metadata" {
 			m.X.hides, m.Y.hides = managedFields, managedFields
 		}

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync/atomic"
 
+	"github.com/kubecoord/kubecoord/internal/codec"
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
@@ -64,7 +65,7 @@ func (t *Table) Metadata(m, old *meta.ObjectMeta) {
 	m.Namespace, m.Name, m.UID = old.Namespace, old.Name, old.UID
 	m.Labels, m.Annotations = t.entries(m.Labels, old.Labels), t.entries(m.Annotations, old.Annotations)
 	if have := m.ManagedFields; len(have) > 0 && (len(old.ManagedFields) == 0 || &have[0] != &old.ManagedFields[0]) {
-		m.ManagedFields = t.managers(have)
+		m.ManagedFields = t.managers(have, old.ManagedFields)
 	}
 }
 
@@ -80,7 +81,7 @@ func (t *Table) entries(m, old map[string]string) map[string]string {
 	switch {
 	case len(m) == 0 || len(m) > maxEntries:
 		return m
-	case maps.Equal(m, old):
+	case codec.EqualEntries(m, old):
 		return old
 	}
 	var hash uint64 // does not depend on the order of the entries
@@ -95,23 +96,30 @@ func (t *Table) entries(m, old map[string]string) map[string]string {
 
 // managers returns entries that equal the given ones. A list of one entry is shared as a whole: many
 // objects are written by one manager within a second.
-func (t *Table) managers(entries []meta.ManagedFieldsEntry) []meta.ManagedFieldsEntry {
+func (t *Table) managers(entries, old []meta.ManagedFieldsEntry) []meta.ManagedFieldsEntry {
 	want := &entries[0]
 	if len(entries) > 1 || want.Time == nil || want.FieldsV1 == nil || len(want.FieldsV1.Raw) > maxSet {
-		return t.parts(entries)
+		return t.parts(entries, old)
 	}
 	same := func(have []meta.ManagedFieldsEntry) bool {
 		e := &have[0]
 		return e.Time.Unix() == want.Time.Unix() && e.Manager == want.Manager && e.Operation == want.Operation && e.APIVersion == want.APIVersion &&
 			e.FieldsType == want.FieldsType && e.Subresource == want.Subresource && bytes.Equal(e.FieldsV1.Raw, want.FieldsV1.Raw)
 	}
-	return find(t, maphash.String(t.seed, want.Manager)+uint64(want.Time.Unix()), same, func() []meta.ManagedFieldsEntry { return t.parts(entries) })
+	return find(t, maphash.String(t.seed, want.Manager)+uint64(want.Time.Unix()), same, func() []meta.ManagedFieldsEntry { return t.parts(entries, old) })
 }
 
-// parts replaces the parts of each entry.
-func (t *Table) parts(entries []meta.ManagedFieldsEntry) []meta.ManagedFieldsEntry {
+// parts replaces the parts of each entry. An entry of a renewal differs from the one before in its time only.
+func (t *Table) parts(entries, old []meta.ManagedFieldsEntry) []meta.ManagedFieldsEntry {
 	for i := range entries {
 		e := &entries[i]
+		if i < len(old) && e.FieldsV1 == old[i].FieldsV1 {
+			renewed := old[i]
+			if renewed.Time = e.Time; renewed == *e {
+				*e = renewed
+				continue
+			}
+		}
 		e.Manager, e.APIVersion, e.FieldsType, e.Subresource = t.text(e.Manager), t.text(e.APIVersion), t.text(e.FieldsType), t.text(e.Subresource)
 		e.Operation = meta.ManagedFieldsOperationType(t.text(string(e.Operation)))
 		if set := e.FieldsV1; set != nil && len(set.Raw) <= maxSet {

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/kubecoord/kubecoord/internal/managedfields"
+	"github.com/kubecoord/kubecoord/internal/codec"
 	"github.com/kubecoord/kubecoord/internal/validate"
 	"github.com/kubecoord/kubecoord/store/field"
 	"github.com/kubecoord/kubecoord/store/meta"
@@ -173,7 +174,7 @@ func problemsIn[T any](items []T, of func(i int, item T) field.Errors) (errs fie
 // validateShared validates labels, annotations and owner references. Maps are walked in order, so that the same
 // object always gets the same answer. A map that equals the old one is valid; old may be nil.
 func validateShared(m, old *meta.ObjectMeta) (errs field.Errors) {
-	if old == nil || !maps.Equal(m.Labels, old.Labels) {
+	if old == nil || !codec.EqualEntries(m.Labels, old.Labels) {
 		for k, v := range m.Labels {
 			if validate.QualifiedName(k) != nil || validate.LabelValue(v) != nil {
 				errs = labelErrors(m.Labels)
@@ -181,7 +182,7 @@ func validateShared(m, old *meta.ObjectMeta) (errs field.Errors) {
 			}
 		}
 	}
-	if old == nil || !maps.Equal(m.Annotations, old.Annotations) {
+	if old == nil || !codec.EqualEntries(m.Annotations, old.Annotations) {
 		errs = append(errs, validateAnnotations(m.Annotations)...)
 	}
 	return append(errs, validateOwnerReferences(m.OwnerReferences)...)

@@ -1,7 +1,7 @@
 package managedfields
 
 import (
-	"hash/adler32"
+	"hash/crc32"
 	"slices"
 	"time"
 
@@ -25,7 +25,7 @@ func (k *FieldManager) created(version int, obj Object, manager string, now time
 			p, ok = k.parseCreated(version, obj)
 			return outline
 		}
-		slot := &v.outlined[adler32.Checksum(outline)%uint32(len(v.outlined))]
+		slot := &v.outlined[crc32.ChecksumIEEE(outline)%uint32(len(v.outlined))]
 		if have := slot.Load(); have != nil && have.outline == string(outline) {
 			p, ok = have.set, true
 		} else if p, ok = k.parseCreated(version, obj); ok && len(outline) <= maxOutline {

@@ -5,7 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"hash/adler32"
+	"hash/crc32"
 	"slices"
 	"strconv"
 	"strings"
@@ -63,8 +63,8 @@ func (k *FieldManager) parse(apiVersion string, text []byte) (*parsedSet, error)
 	version, noVersion := k.version(apiVersion)
 	var slot *atomic.Pointer[parsedSet]
 	if noVersion == nil && len(text) <= maxParsed {
-		parsed, sum := &k.Versions[version].parsed, adler32.Checksum(text)
-		slot = &parsed[(sum^sum>>16)%uint32(len(parsed))]
+		parsed := &k.Versions[version].parsed
+		slot = &parsed[crc32.ChecksumIEEE(text)%uint32(len(parsed))]
 		if have := slot.Load(); have != nil && bytes.Equal(have.encoded.Raw, text) {
 			return have, nil
 		}

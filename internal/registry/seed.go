@@ -40,12 +40,15 @@ func (st *Store) RandomUUID() string { return uuid(st.Random()) }
 func uuid(b [16]byte) string {
 	b[6] = b[6]&0x0f | 0x40
 	b[8] = b[8]&0x3f | 0x80
-	var room [36]byte
-	s := hex.AppendEncode(room[:0], b[:4])
-	for _, part := range [][]byte{b[4:6], b[6:8], b[8:10], b[10:]} {
-		s = hex.AppendEncode(append(s, '-'), part)
-	}
-	return string(s)
+	var digits [32]byte
+	hex.Encode(digits[:], b[:])
+	s := [36]byte{8: '-', 13: '-', 18: '-', 23: '-'}
+	copy(s[:8], digits[:8])
+	copy(s[9:13], digits[8:12])
+	copy(s[14:18], digits[12:16])
+	copy(s[19:23], digits[16:20])
+	copy(s[24:], digits[20:])
+	return string(s[:])
 }
 
 func (r *Resource) newUID() meta.UID { return meta.UID(uuid(r.st.draw(&r.st.drawn[0]))) }
