@@ -49,7 +49,9 @@ func (c *call) release() {
 	if cap(m.answer) > maxKept {
 		m.answer = nil
 	}
-	*m = buffers{body: m.body, answer: m.answer} // the rest has parts of the request
+	if c.req.Method != http.MethodGet { // which uses no more
+		*m = buffers{body: m.body, answer: m.answer} // the rest has parts of the request
+	}
 	c.api.buffers.Put(m)
 }
 

@@ -176,11 +176,12 @@ func (r *jsonReader) structValue(t *Type, p, like unsafe.Pointer) bool {
 // member skips the name of a member and the colon, and returns the index of the field, or -1.
 // It looks first at the fields from next on, as most clients write the members in that order.
 func (r *jsonReader) member(t *Type, next int) int {
-	if r.peek() != '"' {
+	if r.peek() != '"' || r.at+1 == len(r.data) {
 		return -1
 	}
+	first := r.data[r.at+1]
 	for i := next; i < len(t.Fields); i++ {
-		if r.word(t.Fields[i].jsonKey) {
+		if key := t.Fields[i].jsonKey; key[1] == first && r.word(key) {
 			return i
 		}
 	}
