@@ -24,16 +24,13 @@ const maxAnnotations = 256 << 10
 
 // ValidateCreate returns the problems of a new object.
 func (k *Kind) ValidateCreate(version int, o Object) field.Errors {
-	m := o.GetObjectMeta()
-	if k.of.Strategy.Create.MetadataLast {
-		if errs := k.versions[version].validate(o, nil); len(errs) > 0 {
-			return errs
-		}
-		return k.validateOwnMetadata(m)
+	m, content := o.GetObjectMeta(), k.ValidateContent(version, o)
+	last := k.of.Strategy.Create.MetadataLast
+	if last && len(content) > 0 {
+		return content
 	}
-	errs := k.validateOwnMetadata(m)
-	errs = append(errs, k.versions[version].validate(o, nil)...)
-	if len(errs) == 0 { // all but the names is valid by the rules of all kinds too
+	errs := append(k.validateOwnMetadata(m), content...)
+	if len(errs) == 0 && !last { // all but the names is valid by the rules of all kinds too
 		errs = k.validateNames(m, validate.NameIsPathSegment)
 	}
 	return errs
