@@ -78,6 +78,13 @@ func TestPartsOfTheStateBeforeAreShared(t *testing.T) {
 	assert.Equal(t, "c", stored(t, New(), other, old).Labels["a"])
 }
 
+func TestPartsOfARenewedOwnerAreShared(t *testing.T) {
+	old, next := object(1), object(2)
+	next.ManagedFields[0].FieldsV1 = old.ManagedFields[0].FieldsV1
+	stored(t, New(), next, old)
+	assert.True(t, sameText(old.ManagedFields[0].Manager, next.ManagedFields[0].Manager))
+}
+
 // Each part of an entry distinguishes two lists of one manager and second.
 func TestListsThatDifferAreNotShared(t *testing.T) {
 	table := New()

@@ -1,6 +1,11 @@
 package main
 
 import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -18,6 +23,30 @@ func TestMutationsCanBePlanted(t *testing.T) {
 		assert.NoError(t, err)
 		assert.False(t, names[m.name], "two mutations are named %q", m.name)
 		names[m.name] = true
+	}
+}
+
+// A test that was renamed or moved would let its mutations live.
+func TestMutationsNameTests(t *testing.T) {
+	list, err := parse(mutations)
+	require.NoError(t, err)
+	declared := regexp.MustCompile(`(?m)^func ((?:Test|Fuzz|Example)\w*)\(`)
+	for _, m := range list {
+		flag, isFlag := strings.CutPrefix(m.tests[0], "-run=")
+		if !isFlag {
+			continue
+		}
+		top, _, _ := strings.Cut(flag, "/")
+		wanted := regexp.MustCompile(top)
+		found := slices.ContainsFunc(m.tests[1:], func(pkg string) bool {
+			files, _ := filepath.Glob(filepath.Join("../../..", pkg, "*_test.go"))
+			return slices.ContainsFunc(files, func(file string) bool {
+				source, err := os.ReadFile(file)
+				require.NoError(t, err)
+				return slices.ContainsFunc(declared.FindAllSubmatch(source, -1), func(name [][]byte) bool { return wanted.Match(name[1]) })
+			})
+		})
+		assert.True(t, found, "%s: no test matches %s in %v", m.name, m.tests[0], m.tests[1:])
 	}
 }
 
