@@ -119,31 +119,12 @@ func (rs Requests) Where(keep func(Request) bool) Requests {
 // with "+". A line may be in the longer form of Request.Ended instead.
 func (rs Requests) Assert(t TB, want ...string) bool {
 	t.Helper()
-	got := rs.lines()
-	for i := range min(len(rs), len(want)) {
-		if long := rs[i].Ended(); long == want[i] {
-			got[i] = long
+	got := make([]string, len(rs))
+	for i, r := range rs {
+		if got[i] = r.String(); i < len(want) && r.Ended() == want[i] {
+			got[i] = want[i]
 		}
 	}
-	return assertLines(t, want, got)
-}
-
-// AssertAnyOrder is like Assert for requests that may come in any order.
-func (rs Requests) AssertAnyOrder(t TB, want ...string) bool {
-	t.Helper()
-	return assertLines(t, slices.Sorted(slices.Values(want)), slices.Sorted(slices.Values(rs.lines())))
-}
-
-func (rs Requests) lines() []string {
-	lines := make([]string, len(rs))
-	for i, r := range rs {
-		lines[i] = r.String()
-	}
-	return lines
-}
-
-func assertLines(t TB, want, got []string) bool {
-	t.Helper()
 	text, same := diff(want, got)
 	if !same {
 		t.Errorf("apitest: requests: got %d, want %d (- wanted, + got):\n%s", len(got), len(want), text)
