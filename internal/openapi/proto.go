@@ -4,6 +4,7 @@ import (
 	_ "embed" // for protoText
 	"maps"
 	"math"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -54,12 +55,11 @@ func newForms(version string) forms {
 		for _, word := range words[2:] {
 			name, rest, _ := strings.Cut(word, "=")
 			n, form, _ := strings.Cut(rest, ":")
-			if f := (field{name: name, number: number(n), integer: form == "integer"}); f.integer {
-				fields = append(fields, f)
-			} else {
+			f := field{name: name, number: number(n), integer: form == "integer"}
+			if !f.integer {
 				f.form = all.form(form)
-				fields = append(fields, f)
 			}
+			fields = append(fields, f)
 		}
 		all[message] = members(number(words[1]), fields)
 	}
@@ -176,27 +176,11 @@ func (m *message) message(number protowire.Number, v any, inner form) {
 	*m = protowire.AppendBytes(*m, fields)
 }
 
-func (m *message) double(number protowire.Number, v float64) {
-	*m = protowire.AppendTag(*m, number, protowire.Fixed64Type)
-	*m = protowire.AppendFixed64(*m, math.Float64bits(v))
-}
-
 // field appends a field, once for each item of a list.
 func (m *message) field(number protowire.Number, v any, inner form) {
-	switch v := v.(type) {
-	case []object:
-		for _, item := range v {
-			m.field(number, item, inner)
-		}
-		return
-	case []string:
-		for _, item := range v {
-			m.field(number, item, inner)
-		}
-		return
-	case []any:
-		for _, item := range v {
-			m.field(number, item, inner)
+	if list := reflect.ValueOf(v); list.Kind() == reflect.Slice {
+		for _, item := range list.Seq2() {
+			m.field(number, item.Interface(), inner)
 		}
 		return
 	}
@@ -211,11 +195,9 @@ func (m *message) field(number protowire.Number, v any, inner form) {
 	case bool:
 		*m = protowire.AppendTag(*m, number, protowire.VarintType)
 		*m = protowire.AppendVarint(*m, protowire.EncodeBool(v))
-	case int: // a double of OpenAPI
-		m.double(number, float64(v))
-	case int64:
-		m.double(number, float64(v))
-	case float64:
-		m.double(number, v)
+	case int, int64, float64: // a double of OpenAPI
+		double := reflect.ValueOf(v).Convert(reflect.TypeFor[float64]()).Float()
+		*m = protowire.AppendTag(*m, number, protowire.Fixed64Type)
+		*m = protowire.AppendFixed64(*m, math.Float64bits(double))
 	}
 }

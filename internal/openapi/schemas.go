@@ -298,14 +298,8 @@ func (o object) set(name string, v any, ok bool) {
 
 // setZero sets the default of a required member.
 func (o object) setZero() {
-	switch o["type"] {
-	case "string":
-		o["default"] = ""
-	case "integer", "number":
-		o["default"] = 0
-	case "boolean":
-		o["default"] = false
-	}
+	zero, ok := map[any]any{"string": "", "integer": 0, "number": 0, "boolean": false}[o["type"]]
+	o.set("default", zero, ok)
 }
 
 // setKind sets the API type of a definition.

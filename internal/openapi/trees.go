@@ -96,12 +96,8 @@ func (c *collector) tree(s *schema.Schema, native bool) object {
 		o.addTypeMeta()
 		o.add("metadata", member(ref(metaPrefix+"ObjectMeta")), false)
 		required, _ := o["required"].([]string)
-		for _, name := range []string{"kind", "apiVersion"} {
-			if !slices.Contains(required, name) {
-				required = append(required, name)
-			}
-		}
-		o["required"] = required
+		missing := slices.DeleteFunc([]string{"kind", "apiVersion"}, func(name string) bool { return slices.Contains(required, name) })
+		o["required"] = append(required, missing...)
 	}
 	return o
 }
