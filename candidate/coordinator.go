@@ -148,7 +148,6 @@ func (c *Coordinator) runWithLeaderElection(ctx context.Context) error {
 	}
 }
 
-// pause waits before this Coordinator contends again.
 func (c *Coordinator) pause(ctx context.Context) error {
 	waiting, cancel := clock.WithDeadline(ctx, c.clock, c.clock.Now().Add(lease.DefaultRetryPeriod), nil)
 	defer cancel()

@@ -417,7 +417,6 @@ func (e *election) write(b *ballot, now time.Time) error {
 
 func (e *election) seconds() int32 { return int32(e.opts.LeaseDuration / time.Second) }
 
-// wrote applies the state of the Lease that the Coordinator has written.
 func (e *election) wrote(l *lease.Lease, done ElectionEventType) {
 	e.applyLease(l, versionOf(l))
 	switch done {

@@ -52,7 +52,6 @@ func earlier(a, b time.Time) time.Time {
 	return b
 }
 
-// isUnanswered reports whether a candidate has been pinged after it last renewed.
 func isUnanswered(c *LeaseCandidate) bool {
 	renewed, pinged := c.Spec.RenewTime, c.Spec.PingTime
 	return pinged != nil && (renewed == nil || pinged.After(renewed.Time))
@@ -98,7 +97,6 @@ func (t *entrant) recordPing(now time.Time) {
 	t.pings++
 }
 
-// backoff doubles a duration n times, up to a limit.
 func backoff(d time.Duration, n int, limit time.Duration) time.Duration {
 	for ; n > 0 && d < limit; n-- {
 		d *= 2

@@ -59,7 +59,6 @@ func (at location) path(member string) field.Path {
 	return subsetPath(at.subset).Child(at.list).Index(at.item).Child(member)
 }
 
-// check reports each problem with one member.
 func check[T any](errs field.Errors, at location, member string, value T, problems []string) field.Errors {
 	if problems == nil {
 		return errs

@@ -48,7 +48,6 @@ func (m *meeting) hit() bool {
 	return true
 }
 
-// newEffect returns an effect on requests that arrive.
 func newEffect(text string, err error, on func(verb string) bool, act func(x *exchange) (answered bool)) Effect {
 	return Effect{text: text, err: err, on: on, act: func(m *meeting) bool { return !m.inProgress && m.hit() && act(m.exchange) }}
 }
@@ -278,7 +277,6 @@ func (e Effect) prepare(f *Fault) error {
 	return cmp.Or(e.err, e.start(f))
 }
 
-// problem returns an error that names the parameter and the expected value.
 func problem(parameter, format string, args ...any) error {
 	return fmt.Errorf("%s: "+format, append([]any{parameter}, args...)...)
 }

@@ -8,7 +8,6 @@ import (
 	"github.com/kubecoord/kubecoord/internal/kinds"
 )
 
-// examiner returns an examiner of the changes so far.
 func (rec *recorder) examiner() *examiner {
 	v := &examiner{rec: rec, byObject: map[objectName][]*change{}, out: Verdict{TwoHolders: []Finding{}, LostUpdates: []Finding{}}} // lists in JSON, not null
 	rec.mu.Lock()
@@ -67,7 +66,6 @@ func (o objectName) String() string {
 	return o.kind.Info().Plural + " " + objectPath(o.namespace, o.name)
 }
 
-// upTo returns the changes of an object up to and including a version.
 func (v *examiner) upTo(o objectName, version uint64) []*change {
 	changes := v.byObject[o]
 	n, _ := slices.BinarySearchFunc(changes, version+1, (*change).compare)
@@ -77,7 +75,6 @@ func (v *examiner) upTo(o objectName, version uint64) []*change {
 // excerptLines is how many changes an excerpt shows.
 const excerptLines = 8
 
-// excerpt shows the last changes of an object up to a version.
 func (v *examiner) excerpt(o objectName, version uint64) (lines []string) {
 	changes := v.upTo(o, version)
 	first := max(0, len(changes)-excerptLines)

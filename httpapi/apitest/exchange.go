@@ -85,7 +85,6 @@ func (a *API) begin(w http.ResponseWriter, r *http.Request) *exchange {
 	return x
 }
 
-// request returns a copy of the log entry.
 func (x *exchange) request() Request {
 	x.api.mu.Lock()
 	defer x.api.mu.Unlock()
@@ -102,7 +101,6 @@ func (x *exchange) end() {
 	x.api.calls.Done()
 }
 
-// forward passes the request to the API.
 func (x *exchange) forward(next http.Handler) {
 	if !x.pass() { // a partition began while the request met the faults
 		x.abort()
@@ -144,7 +142,6 @@ func (x *exchange) wait(d time.Duration) bool {
 	}
 }
 
-// hold makes the answer wait until gate is closed.
 func (x *exchange) hold(gate <-chan struct{}) {
 	x.api.mu.Lock()
 	defer x.api.mu.Unlock()
@@ -166,7 +163,6 @@ func (x *exchange) pass() bool {
 	return !x.broken.Load()
 }
 
-// gate returns a gate that is not closed, or nil.
 func (x *exchange) gate() <-chan struct{} {
 	x.api.mu.Lock()
 	defer x.api.mu.Unlock()
@@ -181,7 +177,6 @@ func (x *exchange) gate() <-chan struct{} {
 	return nil
 }
 
-// breakOff cuts the connection of a request in progress.
 func (x *exchange) breakOff() {
 	x.api.mu.Lock()
 	defer x.api.mu.Unlock()

@@ -14,7 +14,6 @@ func WithClient(ctx context.Context, name string) context.Context {
 	return context.WithValue(ctx, clientKey{}, name)
 }
 
-// clientOf returns the name of the client of a request, or "".
 func clientOf(ctx context.Context) string {
 	name, _ := ctx.Value(clientKey{}).(string)
 	return name

@@ -28,7 +28,6 @@ func (a *API) Requests() Requests {
 	return out
 }
 
-// copyLocked returns a copy of a request, with its Result.
 func (a *API) copyLocked(r *Request) Request {
 	out := *r
 	out.Faults = slices.Clone(r.Faults)

@@ -39,7 +39,6 @@ type change struct {
 	by *write // nil: no request made it
 }
 
-// compare compares the version of a change with another one.
 func (c *change) compare(version uint64) int { return cmp.Compare(c.Version, version) }
 
 // fork is the moment of a fork. Changes up to version were made before it, by the clock of the parent.
@@ -105,7 +104,6 @@ func (rec *recorder) after(version uint64) (changes []*change, complete bool) {
 	return slices.Clip(rec.changes[first:]), rec.limit > 0 && (version >= rec.since || rec.whole)
 }
 
-// trimLocked keeps the last limit changes.
 func (rec *recorder) trimLocked() {
 	if n := len(rec.changes) - rec.limit; n > 0 {
 		rec.since, rec.whole = rec.changes[n-1].Version, false
@@ -183,7 +181,6 @@ func (w *write) String() string {
 	return w.req.Verb + " of " + w.sender() + ", " + outcome
 }
 
-// sender returns the name of the client, or its User-Agent.
 func (w *write) sender() string {
 	switch agent, _, _ := strings.Cut(w.req.UserAgent, " "); {
 	case w.req.Client != "":

@@ -83,7 +83,6 @@ func (r Request) String() string {
 	return r.Verb + " " + what + " " + outcome
 }
 
-// isSelective reports whether a list or a watch has a selector.
 func (r *Request) isSelective() bool {
 	return r.Query.Get("labelSelector")+r.Query.Get("fieldSelector")+r.Query.Get("shardSelector") != ""
 }
@@ -132,7 +131,6 @@ func (rs Requests) Assert(t TB, want ...string) bool {
 	return same
 }
 
-// diff shows how got differs from want.
 func diff(want, got []string) (text string, same bool) {
 	var b strings.Builder
 	line := func(mark, s string) { b.WriteString("  " + mark + " " + s + "\n") }

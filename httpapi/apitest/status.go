@@ -61,7 +61,6 @@ func usualStatus(code int, r Request, exists bool) meta.Status {
 	return meta.NewStatusError(code, text.reason, details, cmp.Or(text.message, http.StatusText(code))).Status
 }
 
-// exists reports whether the store has the object that a request names.
 func (a *API) exists(r *Request) bool {
 	if r.kind == nil {
 		return false

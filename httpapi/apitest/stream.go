@@ -81,7 +81,6 @@ func (x *exchange) send(p []byte, n int) error {
 	return nil
 }
 
-// countEvents counts events that were sent.
 func (x *exchange) countEvents(p []byte) {
 	events, code := 0, 0
 	for rest := p; len(rest) > 0; {
@@ -97,7 +96,6 @@ func (x *exchange) countEvents(p []byte) {
 	x.req.Watch.Error = code
 }
 
-// sent returns how many events were sent.
 func (x *exchange) sent() int {
 	x.api.mu.Lock()
 	defer x.api.mu.Unlock()
@@ -108,7 +106,6 @@ func (x *exchange) sendsProtobuf() bool {
 	return strings.HasPrefix(x.Header().Get("Content-Type"), "application/vnd.kubernetes.protobuf")
 }
 
-// sendFrame sends one event of a watch.
 func (x *exchange) sendFrame(frame []byte, came time.Time) error {
 	switch {
 	case x.torn:
@@ -169,7 +166,6 @@ func (x *exchange) FlushError() error {
 	return nil
 }
 
-// watching reports whether the answer is a stream of events.
 func (x *exchange) watching() bool { return x.req.Verb == "watch" && x.code == http.StatusOK }
 
 // cutFrame splits off the first event. It ends with its line, or in the binary form after the length at

@@ -57,7 +57,6 @@ func (rs Requests) Timeline() []string {
 	return lines
 }
 
-// since returns the time of the request since another time.
 func (r *Request) since(start time.Time) string {
 	return r.Time.Sub(start).Round(time.Microsecond).String()
 }
@@ -65,7 +64,6 @@ func (r *Request) since(start time.Time) string {
 // shownRequests is how many requests a failed test shows.
 const shownRequests = 50
 
-// logTimeline logs the last requests if a test has failed.
 func (a *API) logTimeline(t TB) {
 	t.Helper()
 	all := a.Requests()

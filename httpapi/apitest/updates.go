@@ -22,7 +22,6 @@ func (v *examiner) findLostUpdates() {
 	}
 }
 
-// checkUpdate checks a change by a write without a resourceVersion.
 func (v *examiner) checkUpdate(w *write, made *change) {
 	known := w.known
 	if known < v.since || known >= made.Old.Version() {
@@ -83,7 +82,6 @@ func overwritten(known, old, now *registry.Item) (lost []string) {
 	return lost
 }
 
-// shown shortens the value of a member for a text.
 func shown(text string) string {
 	const most = 60
 	switch {

@@ -56,7 +56,6 @@ func (a *API) WritesWithoutLease(namespace, name string) []Finding {
 	return found
 }
 
-// takes reports whether a change of a Lease gives it to another holder.
 func takes(c *change) bool {
 	return holderOf(c.New) != "" && holderOf(c.New) != holderOf(c.Old)
 }

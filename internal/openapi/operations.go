@@ -206,7 +206,6 @@ func addPaths(paths object, gv GroupVersion, r Resource, words map[string]object
 	}
 }
 
-// operationGroup returns the name of the group version in operation ids and in tags.
 func (gv GroupVersion) operationGroup() (id, tag string) {
 	id, tag = operationWord(cmp.Or(gv.Group, "core"))
 	return id + camelCase(gv.Version, true), tag + "_" + camelCase(gv.Version, false)

@@ -42,7 +42,6 @@ type field struct {
 // forms are the forms of the messages of one version of OpenAPI, by their names.
 type forms map[string]form
 
-// newForms returns the forms of a version, "v2" or "v3".
 func newForms(version string) forms {
 	all := forms{"any": anyForm, "default": defaultV3}
 	for line := range strings.Lines(protoText) {
@@ -119,7 +118,6 @@ func (all forms) parameterV2(m *message, v any) {
 	all.form(steps[in]+"parameter."+in)(m, v)
 }
 
-// members returns the form of an object with the given members.
 func members(extensions protowire.Number, fields []field) form {
 	return func(m *message, v any) {
 		o, _ := v.(object)
@@ -168,7 +166,6 @@ func defaultV3(m *message, v any) {
 	}
 }
 
-// message appends a field that is a message.
 func (m *message) message(number protowire.Number, v any, inner form) {
 	var fields message
 	inner(&fields, v)

@@ -87,7 +87,6 @@ func collect(versions, all []GroupVersion) map[string]object {
 	return c.definitions
 }
 
-// defineKind adds the definition of a kind, and returns its name.
 func (c *collector) defineKind(gv GroupVersion, r Resource) (name string) {
 	name = r.definition(gv)
 	if r.schema() == nil {
@@ -123,7 +122,6 @@ func (gv GroupVersion) definition(name string) string {
 	return strings.Join(parts, ".") + "." + gv.Version + "." + name
 }
 
-// name returns the name of the definition of a Go type.
 func (c *collector) name(goType reflect.Type, gv GroupVersion) string {
 	if isMeta(goType) {
 		return metaPrefix + goType.Name()
@@ -254,7 +252,6 @@ func member(schema object) object {
 	return schema
 }
 
-// add adds a member to the schema o.
 func (o object) add(name string, schema object, required bool) {
 	properties, ok := o["properties"].(object)
 	if !ok {
@@ -268,7 +265,6 @@ func (o object) add(name string, schema object, required bool) {
 	}
 }
 
-// addTypeMeta adds the members that all kinds have.
 func (o object) addTypeMeta() {
 	for _, name := range []string{"apiVersion", "kind"} {
 		o.add(name, object{"type": "string", "description": commonNote(name, reflect.TypeFor[string]())}, false)
@@ -289,7 +285,6 @@ func (o object) description() string {
 
 func (o object) describe(text string) { o.set("description", text, text != "") }
 
-// set sets a member if ok is set.
 func (o object) set(name string, v any, ok bool) {
 	if ok {
 		o[name] = v
@@ -302,7 +297,6 @@ func (o object) setZero() {
 	o.set("default", zero, ok)
 }
 
-// setKind sets the API type of a definition.
 func (o object) setKind(gv meta.GroupVersion, kind string) {
 	o[kindsExtension] = []object{kindIn(gv, kind)}
 }

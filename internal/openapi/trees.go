@@ -10,7 +10,6 @@ import (
 // This file makes definitions from schemas. Built-in kinds publish what upstream's generator finds in their Go types, so the
 // extensions of custom resources are left out.
 
-// definition returns the name of the definition of a kind.
 func (r Resource) definition(gv GroupVersion) string {
 	if s := r.schema(); s != nil && s.Name != "" {
 		return s.Name
@@ -62,7 +61,6 @@ func (c *collector) use(s *schema.Schema, native bool) object {
 	return ref(s.Name)
 }
 
-// tree returns a schema as it is published.
 func (c *collector) tree(s *schema.Schema, native bool) object {
 	o := object{}
 	for name, v := range s.Extra {

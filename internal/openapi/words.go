@@ -55,7 +55,6 @@ func words() map[string]object {
 	return out
 }
 
-// schemaOf returns the schema of a member in wordsText.
 func schemaOf(attributes []string) object {
 	o := object{}
 	for _, attribute := range attributes {
@@ -93,7 +92,6 @@ func typeOf(name string) object {
 	return ref(metaPrefix + name)
 }
 
-// isComplete reports whether all members of a definition have types.
 func isComplete(def object) bool {
 	properties, _ := def["properties"].(object)
 	for _, p := range properties {

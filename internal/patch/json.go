@@ -165,7 +165,6 @@ func (e *editor) find(path string) (place, bool) {
 	}
 }
 
-// transfer moves or copies a value to path.
 func (e *editor) transfer(op *node, name, path string) bool {
 	source, ok := stringMember(op, "from")
 	if !ok {

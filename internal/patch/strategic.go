@@ -95,7 +95,6 @@ func (s schema) member(name string) (*codec.Field, error) {
 	return nil, fmt.Errorf("unable to find api field in struct %s for the json field %q", goName, name)
 }
 
-// listMember returns the rule for merging a list member.
 func (s schema) listMember(name string) (listRule, error) {
 	f, err := s.member(name)
 	if err != nil {
@@ -164,7 +163,6 @@ func mergeMap(live, patch map[string]any, s schema) (map[string]any, error) {
 	return live, nil
 }
 
-// applyDirective returns the map that results from the $patch directive of a map.
 func applyDirective(d any, patch map[string]any) (map[string]any, error) {
 	switch d {
 	case directiveReplace:
@@ -268,7 +266,6 @@ func setClean(live map[string]any, name string, value any) {
 	}
 }
 
-// dropNulls removes null members from all objects in value.
 func dropNulls(value any) {
 	switch value := value.(type) {
 	case map[string]any:

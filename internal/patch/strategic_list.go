@@ -159,7 +159,6 @@ func (r listRule) orderItems(listed, rest, order, live []any, areMaps bool) (_ [
 	return r.interleave(rest, listed, live), nil
 }
 
-// split divides a list into the items that are in listed and the others.
 func (r listRule) split(list, listed []any) (in, out []any, err error) {
 	at, end := positionsOf(listed, r.key), len(listed)
 	if r.key != "" {
@@ -362,7 +361,6 @@ func (r listRule) sameItem(a, b any) (bool, error) {
 	return v == w, nil
 }
 
-// memberList returns a member of m that must be a list.
 func memberList(m map[string]any, name string) (list []any, ok bool, err error) {
 	v, ok := m[name]
 	if ok {
@@ -389,7 +387,6 @@ func mergeKeyOf(item any, key string) (any, error) {
 	return memberOf(item, key)
 }
 
-// memberOf returns the merge key of an item, which must be a map.
 func memberOf(item any, key string) (any, error) {
 	m, err := as[map[string]any](item)
 	if err != nil {
@@ -441,7 +438,6 @@ func positionsOf(list []any, key string) positions {
 	return at
 }
 
-// of returns the position of v, or -1.
 func (p positions) of(v any) int {
 	if hashable(v) {
 		if i, ok := p[v]; ok {
@@ -474,7 +470,6 @@ func allHashable(list []any) bool {
 	return !slices.ContainsFunc(list, func(v any) bool { return !hashable(v) })
 }
 
-// unique removes repeated scalars.
 func unique(list []any) []any {
 	seen := make(map[any]bool, len(list))
 	return slices.DeleteFunc(list, func(v any) bool {

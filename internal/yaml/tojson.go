@@ -43,7 +43,6 @@ func ToJSON(data []byte) (text []byte, duplicates []error, err error) {
 	return text, duplicates, nil
 }
 
-// recoverTo turns a panic of v2 or v3 into an error.
 func recoverTo(err *error) {
 	if v := recover(); v != nil {
 		*err = fmt.Errorf("yaml: %v", v)
