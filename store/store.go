@@ -46,9 +46,7 @@ type Options struct {
 type Store struct{ r *registry.Store }
 
 // New returns an empty Store.
-func New(opts Options) *Store {
-	return Of(registry.New(registry.Options(opts)))
-}
+func New(opts Options) *Store { return Of(registry.New(registry.Options(opts))) }
 
 // Of returns the Store of a registry. It is for the packages of this project, as Registry is.
 func Of(r *registry.Store) *Store { return &Store{r} }
@@ -83,9 +81,7 @@ func (st *Store) Fork() (*Store, error) {
 func (st *Store) ExpireHistory() { st.r.ExpireHistory() }
 
 // ResourceVersion returns the resourceVersion of the last change of any kind.
-func (st *Store) ResourceVersion() string {
-	return strconv.FormatUint(st.r.ResourceVersion(), 10)
-}
+func (st *Store) ResourceVersion() string { return strconv.FormatUint(st.r.ResourceVersion(), 10) }
 
 // Clock returns Options.Clock, or clock.Real if that is nil or a clock.Func.
 func (st *Store) Clock() clock.Clock { return st.r.Clock() }

@@ -122,9 +122,7 @@ func CutBefore() Effect {
 
 // CutAfter carries the request out and closes the connection instead of answering. It does not act on
 // watches.
-func CutAfter() Effect {
-	return afterwards("cut after", nil, (*exchange).abort)
-}
+func CutAfter() Effect { return afterwards("cut after", nil, (*exchange).abort) }
 
 // afterwards returns an effect that carries requests out, and then calls act instead of answering.
 func afterwards(text string, err error, act func(x *exchange)) Effect {

@@ -22,9 +22,7 @@ type Finding struct {
 }
 
 // String returns the text with the excerpt below it.
-func (f Finding) String() string {
-	return strings.Join(append([]string{f.Text}, f.Excerpt...), "\n  ")
-}
+func (f Finding) String() string { return strings.Join(append([]string{f.Text}, f.Excerpt...), "\n  ") }
 
 // shownFindings is how many findings of each kind Verify shows.
 const shownFindings = 5

@@ -27,9 +27,7 @@ const (
 	prefixElementOrder  = "$setElementOrder"
 )
 
-func malformed(shown string) error {
-	return meta.NewBadRequest("invalid patch format of %s", shown)
-}
+func malformed(shown string) error { return meta.NewBadRequest("invalid patch format of %s", shown) }
 
 // Strategic applies a strategic merge patch: maps are merged, null deletes, and
 // lists are merged if the schema says so, by its merge key. It supports the

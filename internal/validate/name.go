@@ -43,9 +43,7 @@ func NameIsDNSSubdomain(name string, prefix bool) []string {
 // NameIsDNSLabel is the name rule of kinds whose names are DNS labels, and of
 // namespaces. If prefix is set, name is a generateName and may end in a dash
 // (apimachinery, api/validation NameIsDNSLabel).
-func NameIsDNSLabel(name string, prefix bool) []string {
-	return DNS1123Label(forPrefix(name, prefix))
-}
+func NameIsDNSLabel(name string, prefix bool) []string { return DNS1123Label(forPrefix(name, prefix)) }
 
 // forPrefix replaces the dash at the end of a generateName. As upstream (maskTrailingDash)
 // it removes two bytes and adds one, so "a.-" passes; the generated name is checked again.

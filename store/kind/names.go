@@ -11,9 +11,7 @@ func DNSSubdomainName(name string, prefix bool) []string {
 
 // DNSLabelName is a rule for Strategy.ValidateName: at most 63 bytes of lower case letters, digits and '-', with a
 // letter or digit at both ends (RFC 1123).
-func DNSLabelName(name string, prefix bool) []string {
-	return validate.NameIsDNSLabel(name, prefix)
-}
+func DNSLabelName(name string, prefix bool) []string { return validate.NameIsDNSLabel(name, prefix) }
 
 // ConfigKeyName is a rule for Strategy.ValidateName, which LeaseCandidates use: at most 253 bytes of letters, digits,
 // '-', '_' and '.', but not "." and nothing that begins with "..".
