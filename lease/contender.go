@@ -225,14 +225,13 @@ func (t *term) owns(l *Lease) bool {
 		now.AcquireTime.Equal(then.AcquireTime)
 }
 
-// enter and leave enclose a method that must not run twice at once.
-func (c *Contender) enter() {
+// enter begins a method that must not run twice at once, and returns its end.
+func (c *Contender) enter() (leave func()) {
 	if !c.busy.CompareAndSwap(false, true) {
 		panic("lease: two calls of one Contender at once")
 	}
+	return func() { c.busy.Store(false) }
 }
-
-func (c *Contender) leave() { c.busy.Store(false) }
 
 // contact reports that a request failed and is tried again, or with nil that one succeeded, each
 // time this changes.

@@ -32,8 +32,7 @@ import (
 // The next Run takes the Lease again even if the release has not taken place yet: a release that
 // arrives later is refused as a conflict.
 func (c *Contender) Run(ctx context.Context, lead func(ctx context.Context, h Holding)) error {
-	c.enter()
-	defer c.leave()
+	defer c.enter()()
 	if err := c.acquire(ctx); err != nil {
 		return err
 	}
@@ -134,8 +133,7 @@ func (c *Contender) keep(ctx context.Context, t *term, failed *atomic.Pointer[er
 // has passed. The work of the leader must have ended by then. After any other error, of ctx or of
 // the Client, the Contender holds the Lease until RenewDeadline, and the next call may succeed.
 func (c *Contender) Renew(ctx context.Context) error {
-	c.enter()
-	defer c.leave()
+	defer c.enter()()
 	return c.renew(ctx)
 }
 
@@ -175,8 +173,7 @@ func (c *Contender) renew(ctx context.Context) error {
 // TryAcquire. After an error the Contender does not hold the Lease either, because the release may
 // still take place. It can release the Lease again, or acquire it again without waiting.
 func (c *Contender) Release(ctx context.Context) error {
-	c.enter()
-	defer c.leave()
+	defer c.enter()()
 	return c.release(ctx)
 }
 

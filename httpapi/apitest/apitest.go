@@ -80,15 +80,11 @@ type API struct {
 // requests, as Requests.Timeline.
 func New(t TB, opts ...Options) *API {
 	t.Helper()
-	var o Options
-	switch len(opts) {
-	case 0:
-	case 1:
-		o = opts[0]
-	default:
+	if len(opts) > 1 {
 		t.Fatalf("apitest.New: got %d Options, want one at most", len(opts))
 		return nil
 	}
+	o := append(opts, Options{})[0]
 	o.KeepHistory = max(cmp.Or(o.KeepHistory, 10_000), 0)
 	o.KeepRequests = max(cmp.Or(o.KeepRequests, 1000), 0)
 	o.MaxRequestsPerInstant = cmp.Or(o.MaxRequestsPerInstant, 100_000)

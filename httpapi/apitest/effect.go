@@ -102,10 +102,8 @@ func ExpireHistory() Effect {
 // Hang gives no answer. The request ends when the client gives up or the API ends. See Delay about mutexes.
 func Hang() Effect {
 	return newEffect("hang", nil, nil, func(x *exchange) bool {
-		select {
-		case <-x.r.Context().Done():
-		case <-x.api.closing:
-		}
+		x.hold(make(chan struct{}))
+		x.pass()
 		x.abort()
 		return true
 	})

@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"github.com/kubecoord/kubecoord/internal/codec"
-	"github.com/kubecoord/kubecoord/internal/kinds"
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
@@ -63,7 +62,7 @@ func collect(versions, all []GroupVersion) map[string]object {
 		}
 	}
 	var none GroupVersion
-	for _, goType := range []reflect.Type{reflect.TypeFor[meta.Status](), reflect.TypeFor[kinds.DeleteOptions](), reflect.TypeFor[meta.ListMeta]()} {
+	for _, goType := range []reflect.Type{reflect.TypeFor[meta.Status](), reflect.TypeFor[meta.DeleteOptions](), reflect.TypeFor[meta.ListMeta]()} {
 		c.define(c.name(goType, none), codec.MustCompile(goType, "v1"), none)
 	}
 	c.definitions[metaPrefix+"Status"].setKind(meta.GroupVersion{Version: "v1"}, "Status")

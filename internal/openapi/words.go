@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/kubecoord/kubecoord/internal/kinds"
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
@@ -108,11 +107,9 @@ const (
 	versionInfo = "io.k8s.apimachinery.pkg.version.Info"
 )
 
-// isMeta reports whether a Go type is in the group meta.k8s.io. DeleteOptions is in
-// package registry, because it is not part of the Go API.
+// isMeta reports whether a Go type is in the group meta.k8s.io.
 func isMeta(goType reflect.Type) bool {
-	path := goType.PkgPath()
-	return path == reflect.TypeFor[meta.ObjectMeta]().PkgPath() || path == reflect.TypeFor[kinds.DeleteOptions]().PkgPath()
+	return goType.PkgPath() == reflect.TypeFor[meta.ObjectMeta]().PkgPath()
 }
 
 // commonNote returns the description of a member that all kinds have, or "".
