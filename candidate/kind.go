@@ -89,30 +89,17 @@ func prepareForUpdate(c, old *LeaseCandidate) {
 }
 
 func toV1alpha1(c *LeaseCandidate) *v1alpha1.LeaseCandidate {
-	s := &c.Spec
-	return &v1alpha1.LeaseCandidate{
-		TypeMeta: c.TypeMeta, ObjectMeta: c.ObjectMeta,
-		Spec: v1alpha1.LeaseCandidateSpec{
-			LeaseName: s.LeaseName, PingTime: s.PingTime, RenewTime: s.RenewTime,
-			BinaryVersion: s.BinaryVersion, EmulationVersion: s.EmulationVersion,
-			PreferredStrategies: s.strategies(),
-		},
-	}
+	w := &v1alpha1.LeaseCandidate{TypeMeta: c.TypeMeta, ObjectMeta: c.ObjectMeta, Spec: v1alpha1.LeaseCandidateSpec(c.Spec)}
+	w.Spec.Strategy, w.Spec.PreferredStrategies = "", c.Spec.strategies()
+	return w
 }
 
 // fromV1alpha1 also keeps a list of one, which shows prepareForUpdate that the writer set it.
 func fromV1alpha1(w *v1alpha1.LeaseCandidate) *LeaseCandidate {
-	s := &w.Spec
-	c := &LeaseCandidate{
-		TypeMeta: w.TypeMeta, ObjectMeta: w.ObjectMeta,
-		Spec: LeaseCandidateSpec{
-			LeaseName: s.LeaseName, PingTime: s.PingTime, RenewTime: s.RenewTime,
-			BinaryVersion: s.BinaryVersion, EmulationVersion: s.EmulationVersion,
-			PreferredStrategies: s.PreferredStrategies,
-		},
-	}
-	if len(s.PreferredStrategies) > 0 {
-		c.Spec.Strategy = s.PreferredStrategies[0]
+	c := &LeaseCandidate{TypeMeta: w.TypeMeta, ObjectMeta: w.ObjectMeta, Spec: LeaseCandidateSpec(w.Spec)}
+	c.Spec.Strategy = ""
+	if list := c.Spec.PreferredStrategies; len(list) > 0 {
+		c.Spec.Strategy = list[0]
 	}
 	return c
 }
