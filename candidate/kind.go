@@ -16,14 +16,8 @@ var shared = sync.OnceValue(func() *store.Kind[LeaseCandidate] {
 	return store.MustKind(kind.Descriptor[*LeaseCandidate]{
 		Resource: kind.Resource{Group: "coordination.k8s.io", Kind: "LeaseCandidate", Native: true, StoragePrefix: "leasecandidates"},
 		Versions: []kind.Version[*LeaseCandidate]{
-			{
-				Name:       "v1beta1",
-				Deprecated: "coordination.k8s.io/v1beta1 LeaseCandidate is deprecated in v1.36+, unavailable in v1.39+",
-			},
-			{
-				Name:       "v1alpha2",
-				Deprecated: "coordination.k8s.io/v1alpha2 LeaseCandidate is deprecated in v1.35+, unavailable in v1.38+",
-			},
+			{Name: "v1beta1", Deprecated: "coordination.k8s.io/v1beta1 LeaseCandidate is deprecated in v1.36+, unavailable in v1.39+"},
+			{Name: "v1alpha2", Deprecated: "coordination.k8s.io/v1alpha2 LeaseCandidate is deprecated in v1.35+, unavailable in v1.38+"},
 			{
 				Name:       "v1alpha1",
 				Deprecated: "coordination.k8s.io/v1alpha1 LeaseCandidate is deprecated in v1.34+, unavailable in v1.37+",
@@ -43,14 +37,8 @@ var shared = sync.OnceValue(func() *store.Kind[LeaseCandidate] {
 				Cell:        func(c *LeaseCandidate, _ time.Time) any { return c.Spec.LeaseName },
 			},
 			// Upstream has no descriptions for these two.
-			{
-				Name: "BinaryVersion", Type: "string",
-				Cell: func(c *LeaseCandidate, _ time.Time) any { return c.Spec.BinaryVersion },
-			},
-			{
-				Name: "EmulationVersion", Type: "string",
-				Cell: func(c *LeaseCandidate, _ time.Time) any { return c.Spec.EmulationVersion },
-			},
+			{Name: "BinaryVersion", Type: "string", Cell: func(c *LeaseCandidate, _ time.Time) any { return c.Spec.BinaryVersion }},
+			{Name: "EmulationVersion", Type: "string", Cell: func(c *LeaseCandidate, _ time.Time) any { return c.Spec.EmulationVersion }},
 			kind.AgeColumn[*LeaseCandidate](),
 		}},
 	})

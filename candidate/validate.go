@@ -83,13 +83,11 @@ func validateVersions(s *LeaseCandidateSpec, binaryRequired bool) (binary, emula
 // make such a write, so upstream has no text for the errors.
 func validateList(s *LeaseCandidateSpec) (errs field.Errors) {
 	for i, strategy := range s.PreferredStrategies {
-		if i == 0 {
-			if strategy != s.Strategy {
-				errs = append(errs, field.Invalid(preferredStrategies.Index(i), strategy, "must be equal to `strategy`"))
-			}
-			continue
+		if i > 0 {
+			errs = append(errs, strategy.Validate(preferredStrategies.Index(i))...)
+		} else if strategy != s.Strategy {
+			errs = append(errs, field.Invalid(preferredStrategies.Index(i), strategy, "must be equal to `strategy`"))
 		}
-		errs = append(errs, strategy.Validate(preferredStrategies.Index(i))...)
 	}
 	return errs
 }

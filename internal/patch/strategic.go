@@ -52,18 +52,11 @@ func Strategic(o Object, body []byte, v Validation) (obj any, warnings []string,
 		return nil, nil, err
 	}
 	obj, strictErrs, err := o.Read(merged, v != Ignore)
-	keepType(obj, o.Current)
+	if to, ok := obj.(meta.Object); ok { // upstream derives kind and apiVersion from the Go type
+		*to.GetTypeMeta() = *o.Current.(meta.Object).GetTypeMeta()
+	}
 	// Errors show the patch without the directives that mergeMap removed.
 	return v.finish(obj, append(faults, strictErrs...), err, func() string { return fmt.Sprintf("%+v", patch) })
-}
-
-// keepType copies kind and apiVersion. Upstream derives them from the Go type.
-func keepType(obj, current any) {
-	type typed interface{ GetTypeMeta() *meta.TypeMeta }
-	to, ok := obj.(typed)
-	if from, ok2 := current.(typed); ok && ok2 {
-		*to.GetTypeMeta() = *from.GetTypeMeta()
-	}
 }
 
 // schema is the type of a value in the document.
