@@ -119,8 +119,7 @@ const (
 	controllerLease     = "leader-election-controller"
 )
 
-// runWithLeaderElection elects while this Coordinator holds the Lease of the Coordinators. As
-// upstream it does not release the Lease at its end.
+// runWithLeaderElection elects while this Coordinator holds that Lease. As upstream it does not release it at its end.
 func (c *Coordinator) runWithLeaderElection(ctx context.Context) error {
 	contender, err := lease.NewContender(c.leases, lease.ContenderOptions{
 		Namespace: controllerNamespace, Name: controllerLease, Identity: c.opts.Identity, FieldManager: c.opts.FieldManager,

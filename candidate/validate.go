@@ -55,8 +55,7 @@ func validateV1alpha1(c, old *LeaseCandidate) field.Errors {
 	return append(errs, validateLeaseName(c, old)...)
 }
 
-// validateVersions checks the lease name and the versions. A version that is absent or not
-// valid compares as 0.0.0.
+// validateVersions also checks the lease name. A version that is absent or not valid compares as 0.0.0.
 func validateVersions(s *LeaseCandidateSpec, binaryRequired bool) (binary, emulation semver.Version, errs field.Errors) {
 	if s.LeaseName == "" {
 		errs = append(errs, field.Required("spec.leaseName", ""))

@@ -87,8 +87,7 @@ func (c *Contender) await(ctx context.Context, w leaseWatch, l *Lease, raced boo
 	}
 }
 
-// tryAcquire reads the Lease and takes it if it is free, again after each race. It returns the
-// last state.
+// tryAcquire is TryAcquire, and returns the last state too.
 func (c *Contender) tryAcquire(ctx context.Context) (*Lease, bool, error) {
 	for {
 		if err := ctx.Err(); err != nil {

@@ -214,8 +214,7 @@ func (c *Contender) Held() (Holding, bool) {
 
 func (t *term) holds(now time.Time) bool { return now.Before(t.expires) }
 
-// owns reports whether the Lease, which may be nil, still has the holder of the term. Others may
-// have changed other fields.
+// owns reports whether the Lease, which may be nil, still has the holder of the term.
 func (t *term) owns(l *Lease) bool {
 	if l == nil || l.UID != t.lease.UID {
 		return false
@@ -233,8 +232,7 @@ func (c *Contender) enter() (leave func()) {
 	return func() { c.busy.Store(false) }
 }
 
-// contact reports that a request failed and is tried again, or with nil that one succeeded, each
-// time this changes.
+// contact reports each time whether requests fail and are tried again, or succeed again.
 func (c *Contender) contact(err error) {
 	if (err != nil) == c.alone {
 		return

@@ -200,8 +200,7 @@ func (c *Contender) release(ctx context.Context) error {
 	return nil
 }
 
-// rewrite changes the Lease of a term, again after each race. The error is ErrLost if the term has
-// ended.
+// rewrite changes the Lease of a term, again after each race. ErrLost means that the term has ended.
 func (c *Contender) rewrite(ctx context.Context, t *term, change func(l *Lease)) (*Lease, error) {
 	l := new(*t.lease) // change replaces its pointers
 	for {
@@ -222,8 +221,7 @@ func (c *Contender) rewrite(ctx context.Context, t *term, change func(l *Lease))
 	}
 }
 
-// lose ends the term because of a state of the Lease, nil if deleted. It returns ErrLost with the
-// reason.
+// lose ends the term because of a state of the Lease, nil if deleted, and returns ErrLost with the reason.
 func (c *Contender) lose(l *Lease) error {
 	c.observe(l, c.clock.Now())
 	c.term.Store(nil)

@@ -17,8 +17,7 @@ import (
 	"github.com/kubecoord/kubecoord/store/clock"
 )
 
-// exchange is a request that passes through the faults, and the ResponseWriter of its answer: see
-// stream.go.
+// exchange is a request that passes through the faults, and the ResponseWriter of its answer.
 type exchange struct {
 	api    *API
 	req    *Request // guarded by api.mu, except the fields that do not change
@@ -148,8 +147,7 @@ func (x *exchange) hold(gate <-chan struct{}) {
 	x.gates = append(x.gates, gate)
 }
 
-// pass waits for the end of the partitions that hold the request. It reports whether the request may
-// continue.
+// pass waits for the end of the partitions that hold the request. It returns false if the request must end.
 func (x *exchange) pass() bool {
 	for gate := x.gate(); gate != nil; gate = x.gate() {
 		select {

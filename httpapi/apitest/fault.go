@@ -69,8 +69,7 @@ func verbs() []string {
 	return []string{"get", "list", "watch", "create", "update", "patch", "apply", "delete", "deletecollection"}
 }
 
-// checkMatch returns an error that names the field and the expected value if m cannot match any
-// request.
+// checkMatch returns an error with the field and the expected value if m cannot match any request.
 func (a *API) checkMatch(m Match) error {
 	var plurals []string
 	known, defines, subresource := m.Resource == anyResource, false, m.Subresource == "" || m.Subresource == "status"

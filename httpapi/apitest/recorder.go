@@ -167,8 +167,7 @@ func (rec *recorder) saw(r *Request, sights []caller.Sight) {
 
 func (rec *recorder) seenLocked(key uint64) uint64 { return max(rec.seen[key], rec.older[key]) }
 
-// key returns the hash of a client and an object. With name "" it stands for all objects in a
-// namespace, or in all of them.
+// key returns the hash of a client and an object. The name "" stands for all objects of the namespace.
 func (rec *recorder) key(r *Request, namespace, name string) uint64 {
 	return maphash.Comparable(rec.seed, [...]string{r.Client, r.UserAgent, r.Group, r.Resource, namespace, name})
 }

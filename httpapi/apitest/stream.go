@@ -133,8 +133,7 @@ func (x *exchange) sendFrame(frame []byte, came time.Time) error {
 	return x.FlushError()
 }
 
-// holdBack delays an event that arrived at the given time, after the one before it. It reports whether
-// the watch may continue.
+// holdBack delays an event that has arrived. It returns false if the watch must end.
 func (x *exchange) holdBack(came time.Time) bool {
 	if x.pause <= 0 {
 		return true
@@ -172,8 +171,7 @@ func (x *exchange) FlushError() error {
 
 func (x *exchange) watching() bool { return x.req.Verb == "watch" && x.code == http.StatusOK }
 
-// cutFrame splits off the first event. It ends with its line, or in the binary form after the length at
-// its beginning.
+// cutFrame splits off the first event: a line, or in the binary form a length and as many bytes.
 func cutFrame(p []byte, binaryFrame bool) (frame, rest []byte) {
 	end := uint64(len(p))
 	if !binaryFrame {

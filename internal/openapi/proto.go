@@ -137,8 +137,7 @@ func members(extensions protowire.Number, fields []field) form {
 	}
 }
 
-// pairs returns the form of an object whose members are encoded as pairs of a name and
-// a message, in the order of the names.
+// pairs returns the form of an object whose members are pairs of a name and a message, in order.
 func pairs(number protowire.Number, value form) form {
 	return func(m *message, v any) {
 		o, _ := v.(object)

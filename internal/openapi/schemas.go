@@ -38,8 +38,7 @@ type collector struct {
 	kinds       map[string]func() // that define the kinds with a schema, by the names of the definitions
 }
 
-// placedType is a Go type in one group version. If two group versions share a Go type,
-// each has its own definition.
+// placedType is a Go type in one group version, which has its own definition of it.
 type placedType struct {
 	meta.GroupVersion
 	goType reflect.Type
@@ -223,8 +222,7 @@ func (c *collector) schema(t *codec.Type, gv GroupVersion) object {
 	return object{"type": "string"}
 }
 
-// list returns the definition of the list of a kind. Lists have no Go type in this
-// module.
+// list returns the definition of the list of a kind, which has no Go type.
 func list(gv GroupVersion, r Resource, item string) object {
 	metadata := member(ref(metaPrefix + "ListMeta"))
 	metadata.describe("The resourceVersion at which the list was true, and how to get the rest of it.")

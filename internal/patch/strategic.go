@@ -65,8 +65,7 @@ type schema struct {
 	pointer bool // whether the Go type is a pointer to Type
 }
 
-// member returns the field with a JSON name. If there is none, it ignores the case of
-// the name, as encoding/json does.
+// member returns the field with a JSON name, or with another case as encoding/json does.
 func (s schema) member(name string) (*codec.Field, error) {
 	if k := s.GoKind(); k != reflect.Struct {
 		return nil, fmt.Errorf("merging an object in json but data type is not struct, instead is: %s", k)
@@ -112,8 +111,7 @@ func (s schema) goKind() reflect.Kind {
 	return s.GoKind()
 }
 
-// strategy returns the strategy of a field. It ignores retainKeys, which has no effect
-// unless the patch has $retainKeys.
+// strategy returns the strategy of a field without retainKeys, which needs $retainKeys in the patch.
 func strategy(f *codec.Field) string {
 	for s := range strings.SplitSeq(f.PatchStrategy, ",") {
 		if s != "retainKeys" {
@@ -209,8 +207,7 @@ func retainKeys(live, patch map[string]any) error {
 	return nil
 }
 
-// mergeMember merges one member of a patch. deletes reports whether the member is a
-// list of items to delete.
+// mergeMember merges one member of a patch. deletes means that it is a list of items to delete.
 func mergeMember(live map[string]any, name string, patch any, deletes bool, s schema) (err error) {
 	if patch == nil {
 		delete(live, name)

@@ -49,8 +49,7 @@ func recoverTo(err *error) {
 	}
 }
 
-// duplicateKeys returns the duplicate keys that strict decoding found, or nil if
-// err is another error.
+// duplicateKeys returns the duplicate keys that strict decoding found, or nil for another error.
 func duplicateKeys(err error) (duplicates []error) {
 	if wrong, ok := errors.AsType[*yaml.TypeError](err); ok {
 		for _, text := range wrong.Errors {
