@@ -56,32 +56,33 @@ func AgeColumn[P any]() Column[P] {
 func age(d time.Duration) string {
 	const day = 24 * time.Hour
 	const year = 365 * day
+	two := func(big, small time.Duration, bigUnit, smallUnit string) string {
+		if rest := d % big / small; rest > 0 {
+			return fmt.Sprintf("%d%s%d%s", d/big, bigUnit, rest, smallUnit)
+		}
+		return fmt.Sprintf("%d%s", d/big, bigUnit)
+	}
 	switch {
 	case d <= -2*time.Second:
 		return "<invalid>"
 	case d < 0:
 		return "0s"
-	}
-	for _, form := range [...]struct {
-		below, big, small  time.Duration
-		bigUnit, smallUnit string
-	}{
-		{2 * time.Minute, time.Second, 0, "s", ""},
-		{10 * time.Minute, time.Minute, time.Second, "m", "s"},
-		{3 * time.Hour, time.Minute, 0, "m", ""},
-		{8 * time.Hour, time.Hour, time.Minute, "h", "m"},
-		{2 * day, time.Hour, 0, "h", ""},
-		{8 * day, day, time.Hour, "d", "h"},
-		{2 * year, day, 0, "d", ""},
-		{8 * year, year, day, "y", "d"},
-	} {
-		if d >= form.below {
-			continue
-		}
-		if form.small > 0 && d%form.big/form.small > 0 {
-			return fmt.Sprintf("%d%s%d%s", d/form.big, form.bigUnit, d%form.big/form.small, form.smallUnit)
-		}
-		return fmt.Sprintf("%d%s", d/form.big, form.bigUnit)
+	case d < 2*time.Minute:
+		return fmt.Sprintf("%ds", d/time.Second)
+	case d < 10*time.Minute:
+		return two(time.Minute, time.Second, "m", "s")
+	case d < 3*time.Hour:
+		return fmt.Sprintf("%dm", d/time.Minute)
+	case d < 8*time.Hour:
+		return two(time.Hour, time.Minute, "h", "m")
+	case d < 2*day:
+		return fmt.Sprintf("%dh", d/time.Hour)
+	case d < 8*day:
+		return two(day, time.Hour, "d", "h")
+	case d < 2*year:
+		return fmt.Sprintf("%dd", d/day)
+	case d < 8*year:
+		return two(year, day, "y", "d")
 	}
 	return fmt.Sprintf("%dy", d/year)
 }
