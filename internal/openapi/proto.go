@@ -175,8 +175,8 @@ func (m *message) message(number protowire.Number, v any, inner form) {
 // field appends a field, once for each item of a list.
 func (m *message) field(number protowire.Number, v any, inner form) {
 	if list := reflect.ValueOf(v); list.Kind() == reflect.Slice {
-		for _, item := range list.Seq2() {
-			m.field(number, item.Interface(), inner)
+		for i := range list.Len() {
+			m.field(number, list.Index(i).Interface(), inner)
 		}
 		return
 	}
