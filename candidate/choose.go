@@ -13,8 +13,7 @@ import (
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
-// ErrConflictingStrategies means that the candidates want different strategies.
-// Nobody can be elected until one of them changes or goes.
+// ErrConflictingStrategies means that the candidates want different strategies, so that nobody can be elected.
 var ErrConflictingStrategies = errors.New("conflicting strategies")
 
 // ErrNoCandidates means that ChooseStrategy was called without candidates.

@@ -119,8 +119,7 @@ const (
 	controllerLease     = "leader-election-controller"
 )
 
-// runWithLeaderElection elects while this Coordinator holds the Lease of the Coordinators. As
-// upstream it does not release the Lease at its end.
+// runWithLeaderElection elects while this Coordinator holds that Lease. As upstream it does not release it at its end.
 func (c *Coordinator) runWithLeaderElection(ctx context.Context) error {
 	contender, err := lease.NewContender(c.leases, lease.ContenderOptions{
 		Namespace: controllerNamespace, Name: controllerLease, Identity: c.opts.Identity, FieldManager: c.opts.FieldManager,
@@ -148,7 +147,6 @@ func (c *Coordinator) runWithLeaderElection(ctx context.Context) error {
 	}
 }
 
-// pause waits before this Coordinator contends again.
 func (c *Coordinator) pause(ctx context.Context) error {
 	waiting, cancel := clock.WithDeadline(ctx, c.clock, c.clock.Now().Add(lease.DefaultRetryPeriod), nil)
 	defer cancel()

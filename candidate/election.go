@@ -12,8 +12,7 @@ import (
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
-// election is the election of one Lease: the last known states of the Lease and of its candidates,
-// and how far the election has come.
+// election is the last known state of one Lease and of its candidates, and how far their election has come.
 type election struct {
 	*elections
 	namespacedName
@@ -43,8 +42,7 @@ type election struct {
 	touched bool      // something has changed since the last step
 }
 
-// attempt identifies a try to change the Lease: the offers, the holder after it, and whether
-// it failed.
+// attempt is a try to change the Lease, with the holder after it.
 type attempt struct {
 	offers int
 	holder string
@@ -76,8 +74,7 @@ func (e *election) step() {
 	}
 }
 
-// decide holds the election if it is time to. It reports whether the Lease is as it should be. The
-// error is the reason why nobody can be elected.
+// decide holds the election if it is time to, and reports whether the Lease is as it should be.
 func (e *election) decide(now time.Time) (settled bool, err error) {
 	moreToCome := e.awaitsArrivals(now)
 	vacant := e.isVacant(now)
@@ -113,8 +110,7 @@ func (e *election) wakeAt(t time.Time) {
 	}
 }
 
-// arrivalPause is the time without a new candidate that ends a group of arrivals: 200ms
-// with the timings of a control plane.
+// arrivalPause is the time without a new candidate that ends a group of arrivals: by default 200ms.
 func (o *CoordinatorOptions) arrivalPause() time.Duration { return o.PingWindow / 25 }
 
 // awaitsArrivals reports whether more candidates may come soon. The election waits for all
@@ -417,7 +413,6 @@ func (e *election) write(b *ballot, now time.Time) error {
 
 func (e *election) seconds() int32 { return int32(e.opts.LeaseDuration / time.Second) }
 
-// wrote applies the state of the Lease that the Coordinator has written.
 func (e *election) wrote(l *lease.Lease, done ElectionEventType) {
 	e.applyLease(l, versionOf(l))
 	switch done {

@@ -94,7 +94,6 @@ func (s *elections) wants(c registry.ObjectChange) bool {
 	return false
 }
 
-// apply applies what a registry.Feed returns.
 func (s *elections) apply(changes []registry.ObjectChange, relist bool, err error) error {
 	if relist && err == nil {
 		err = s.relist()
@@ -107,7 +106,6 @@ func (s *elections) apply(changes []registry.ObjectChange, relist bool, err erro
 	return err
 }
 
-// change applies a change that s wants.
 func (s *elections) change(c registry.ObjectChange) {
 	isCandidate, p := c.Kind() == kinds.Of(Kind()), keyOf(c.Newest())
 	switch e := s.byLease[p]; {
@@ -122,7 +120,6 @@ func (s *elections) change(c registry.ObjectChange) {
 	}
 }
 
-// relist applies the whole state.
 func (s *elections) relist() error {
 	listed, version, err := s.list(kinds.Of(Kind()), func(it *registry.Item) { s.applyCandidate(it.Wire().(*LeaseCandidate)) })
 	if err != nil {
@@ -189,7 +186,6 @@ func (s *elections) touch(e *election) {
 	}
 }
 
-// election returns the election for a Lease. It makes one if there is none.
 func (s *elections) election(p namespacedName) *election {
 	e := s.byLease[p]
 	if e == nil {
@@ -217,13 +213,11 @@ func (s *elections) applyCandidate(c *LeaseCandidate) {
 	}
 }
 
-// versionOf returns the resourceVersion of an object of the store.
 func versionOf(o meta.Object) uint64 {
 	version, _ := strconv.ParseUint(o.GetObjectMeta().ResourceVersion, 10, 64) // written by the store
 	return version
 }
 
-// enter adds a candidate to the election for its Lease.
 func (s *elections) enter(p namespacedName, c *LeaseCandidate) {
 	now := s.clock.Now()
 	e := s.election(namespacedName{c.Namespace, c.Spec.LeaseName})
@@ -240,7 +234,6 @@ func (s *elections) enter(p namespacedName, c *LeaseCandidate) {
 	s.touch(e)
 }
 
-// leave removes a candidate from its election.
 func (s *elections) leave(p namespacedName) {
 	if t := s.entrants[p]; t != nil {
 		delete(s.entrants, p)

@@ -31,8 +31,7 @@ type entrant struct {
 // standing is whether and how a candidate counts in an election.
 type standing struct{ valid, silent, late, deferred bool }
 
-// newEntrant returns the entrant of a new candidate. Its times come from the object, and are not
-// later than now.
+// newEntrant takes the times of a new candidate from the object. They are not later than now.
 func newEntrant(c *LeaseCandidate, now time.Time, skew time.Duration) *entrant {
 	t := &entrant{c: c, since: earlier(c.CreationTimestamp.Add(skew), now)}
 	renewed, pinged := c.Spec.RenewTime, c.Spec.PingTime
@@ -52,7 +51,6 @@ func earlier(a, b time.Time) time.Time {
 	return b
 }
 
-// isUnanswered reports whether a candidate has been pinged after it last renewed.
 func isUnanswered(c *LeaseCandidate) bool {
 	renewed, pinged := c.Spec.RenewTime, c.Spec.PingTime
 	return pinged != nil && (renewed == nil || pinged.After(renewed.Time))
@@ -98,7 +96,6 @@ func (t *entrant) recordPing(now time.Time) {
 	t.pings++
 }
 
-// backoff doubles a duration n times, up to a limit.
 func backoff(d time.Duration, n int, limit time.Duration) time.Duration {
 	for ; n > 0 && d < limit; n-- {
 		d *= 2
@@ -157,8 +154,7 @@ func (e *election) checkSilence(t *entrant, now time.Time) {
 	}
 }
 
-// checkStanding counts a change of the offers if an entrant now counts in another way, and wakes the
-// election when it will.
+// checkStanding counts a change of the offers if an entrant now counts in another way.
 func (e *election) checkStanding(t *entrant, now time.Time) {
 	s := standing{t.isValid(now), t.silent, t.silences > 0, now.Before(t.deferredUntil)}
 	if s != t.standing {

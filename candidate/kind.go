@@ -16,14 +16,8 @@ var shared = sync.OnceValue(func() *store.Kind[LeaseCandidate] {
 	return store.MustKind(kind.Descriptor[*LeaseCandidate]{
 		Resource: kind.Resource{Group: "coordination.k8s.io", Kind: "LeaseCandidate", Native: true, StoragePrefix: "leasecandidates"},
 		Versions: []kind.Version[*LeaseCandidate]{
-			{
-				Name:       "v1beta1",
-				Deprecated: "coordination.k8s.io/v1beta1 LeaseCandidate is deprecated in v1.36+, unavailable in v1.39+",
-			},
-			{
-				Name:       "v1alpha2",
-				Deprecated: "coordination.k8s.io/v1alpha2 LeaseCandidate is deprecated in v1.35+, unavailable in v1.38+",
-			},
+			{Name: "v1beta1", Deprecated: "coordination.k8s.io/v1beta1 LeaseCandidate is deprecated in v1.36+, unavailable in v1.39+"},
+			{Name: "v1alpha2", Deprecated: "coordination.k8s.io/v1alpha2 LeaseCandidate is deprecated in v1.35+, unavailable in v1.38+"},
 			{
 				Name:       "v1alpha1",
 				Deprecated: "coordination.k8s.io/v1alpha1 LeaseCandidate is deprecated in v1.34+, unavailable in v1.37+",
@@ -43,14 +37,8 @@ var shared = sync.OnceValue(func() *store.Kind[LeaseCandidate] {
 				Cell:        func(c *LeaseCandidate, _ time.Time) any { return c.Spec.LeaseName },
 			},
 			// Upstream has no descriptions for these two.
-			{
-				Name: "BinaryVersion", Type: "string",
-				Cell: func(c *LeaseCandidate, _ time.Time) any { return c.Spec.BinaryVersion },
-			},
-			{
-				Name: "EmulationVersion", Type: "string",
-				Cell: func(c *LeaseCandidate, _ time.Time) any { return c.Spec.EmulationVersion },
-			},
+			{Name: "BinaryVersion", Type: "string", Cell: func(c *LeaseCandidate, _ time.Time) any { return c.Spec.BinaryVersion }},
+			{Name: "EmulationVersion", Type: "string", Cell: func(c *LeaseCandidate, _ time.Time) any { return c.Spec.EmulationVersion }},
 			kind.AgeColumn[*LeaseCandidate](),
 		}},
 	})
@@ -89,30 +77,17 @@ func prepareForUpdate(c, old *LeaseCandidate) {
 }
 
 func toV1alpha1(c *LeaseCandidate) *v1alpha1.LeaseCandidate {
-	s := &c.Spec
-	return &v1alpha1.LeaseCandidate{
-		TypeMeta: c.TypeMeta, ObjectMeta: c.ObjectMeta,
-		Spec: v1alpha1.LeaseCandidateSpec{
-			LeaseName: s.LeaseName, PingTime: s.PingTime, RenewTime: s.RenewTime,
-			BinaryVersion: s.BinaryVersion, EmulationVersion: s.EmulationVersion,
-			PreferredStrategies: s.strategies(),
-		},
-	}
+	w := &v1alpha1.LeaseCandidate{TypeMeta: c.TypeMeta, ObjectMeta: c.ObjectMeta, Spec: v1alpha1.LeaseCandidateSpec(c.Spec)}
+	w.Spec.Strategy, w.Spec.PreferredStrategies = "", c.Spec.strategies()
+	return w
 }
 
 // fromV1alpha1 also keeps a list of one, which shows prepareForUpdate that the writer set it.
 func fromV1alpha1(w *v1alpha1.LeaseCandidate) *LeaseCandidate {
-	s := &w.Spec
-	c := &LeaseCandidate{
-		TypeMeta: w.TypeMeta, ObjectMeta: w.ObjectMeta,
-		Spec: LeaseCandidateSpec{
-			LeaseName: s.LeaseName, PingTime: s.PingTime, RenewTime: s.RenewTime,
-			BinaryVersion: s.BinaryVersion, EmulationVersion: s.EmulationVersion,
-			PreferredStrategies: s.PreferredStrategies,
-		},
-	}
-	if len(s.PreferredStrategies) > 0 {
-		c.Spec.Strategy = s.PreferredStrategies[0]
+	c := &LeaseCandidate{TypeMeta: w.TypeMeta, ObjectMeta: w.ObjectMeta, Spec: LeaseCandidateSpec(w.Spec)}
+	c.Spec.Strategy = ""
+	if list := c.Spec.PreferredStrategies; len(list) > 0 {
+		c.Spec.Strategy = list[0]
 	}
 	return c
 }

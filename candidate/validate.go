@@ -55,8 +55,7 @@ func validateV1alpha1(c, old *LeaseCandidate) field.Errors {
 	return append(errs, validateLeaseName(c, old)...)
 }
 
-// validateVersions checks the lease name and the versions. A version that is absent or not
-// valid compares as 0.0.0.
+// validateVersions also checks the lease name. A version that is absent or not valid compares as 0.0.0.
 func validateVersions(s *LeaseCandidateSpec, binaryRequired bool) (binary, emulation semver.Version, errs field.Errors) {
 	if s.LeaseName == "" {
 		errs = append(errs, field.Required("spec.leaseName", ""))
@@ -83,13 +82,11 @@ func validateVersions(s *LeaseCandidateSpec, binaryRequired bool) (binary, emula
 // make such a write, so upstream has no text for the errors.
 func validateList(s *LeaseCandidateSpec) (errs field.Errors) {
 	for i, strategy := range s.PreferredStrategies {
-		if i == 0 {
-			if strategy != s.Strategy {
-				errs = append(errs, field.Invalid(preferredStrategies.Index(i), strategy, "must be equal to `strategy`"))
-			}
-			continue
+		if i > 0 {
+			errs = append(errs, strategy.Validate(preferredStrategies.Index(i))...)
+		} else if strategy != s.Strategy {
+			errs = append(errs, field.Invalid(preferredStrategies.Index(i), strategy, "must be equal to `strategy`"))
 		}
-		errs = append(errs, strategy.Validate(preferredStrategies.Index(i))...)
 	}
 	return errs
 }

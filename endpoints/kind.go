@@ -51,8 +51,7 @@ func setDefaults(e *Endpoints) {
 	}
 }
 
-// summary returns the cell of the column Endpoints: at most three ready endpoints, in
-// the order of Expand (upstream: printers/internalversion).
+// summary shows at most three ready endpoints, in the order of Expand (upstream: printers/internalversion).
 func summary(e *Endpoints, _ time.Time) any {
 	if len(e.Subsets) == 0 {
 		return "<none>"

@@ -59,7 +59,6 @@ func (at location) path(member string) field.Path {
 	return subsetPath(at.subset).Child(at.list).Index(at.item).Child(member)
 }
 
-// check reports each problem with one member.
 func check[T any](errs field.Errors, at location, member string, value T, problems []string) field.Errors {
 	if problems == nil {
 		return errs
@@ -86,8 +85,7 @@ func validateAddress(a *EndpointAddress, at location) (errs field.Errors) {
 	return errs
 }
 
-// unreachable returns the reason why no other host can have the address, or "". The
-// ranges do not overlap.
+// unreachable returns the reason why no other host can have the address, or "".
 func unreachable(ip netip.Addr, shown string) string {
 	switch {
 	case ip.IsUnspecified():
@@ -139,8 +137,7 @@ const (
 	endpointController = "endpoint-controller"
 )
 
-// warnings returns a warning for each address that is valid but not in the canonical
-// form. The usual form of IPv4 costs no allocation.
+// warnings has one for each address that is valid but not in the canonical form.
 func warnings(e, _ *Endpoints) (texts []string) {
 	if e.Labels[managedBy] == endpointController {
 		return nil

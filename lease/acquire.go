@@ -19,8 +19,7 @@ import (
 // from the Client: store.ErrClosed, or store.ErrInvalid if the write would exceed a limit of the
 // Lease.
 func (c *Contender) TryAcquire(ctx context.Context) (bool, error) {
-	c.enter()
-	defer c.leave()
+	defer c.enter()()
 	_, held, err := c.tryAcquire(ctx)
 	return held, err
 }
@@ -30,8 +29,7 @@ func (c *Contender) TryAcquire(ctx context.Context) (bool, error) {
 // package comment. After a temporary error of the Client it tries again each RetryPeriod. The
 // error comes from ctx, with the last temporary one, or from the Client, as with TryAcquire.
 func (c *Contender) Acquire(ctx context.Context) error {
-	c.enter()
-	defer c.leave()
+	defer c.enter()()
 	return c.acquire(ctx)
 }
 
@@ -89,8 +87,7 @@ func (c *Contender) await(ctx context.Context, w leaseWatch, l *Lease, raced boo
 	}
 }
 
-// tryAcquire reads the Lease and takes it if it is free, again after each race. It returns the
-// last state.
+// tryAcquire is TryAcquire, and returns the last state too.
 func (c *Contender) tryAcquire(ctx context.Context) (*Lease, bool, error) {
 	for {
 		if err := ctx.Err(); err != nil {

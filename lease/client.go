@@ -80,7 +80,6 @@ func (c *Contender) startWatch(ctx context.Context, from *Lease) leaseWatch {
 	return w
 }
 
-// stop ends the watch and waits for its goroutine.
 func (w *leaseWatch) stop() {
 	if w.cancel != nil {
 		w.cancel()

@@ -214,8 +214,7 @@ func (c *Contender) Held() (Holding, bool) {
 
 func (t *term) holds(now time.Time) bool { return now.Before(t.expires) }
 
-// owns reports whether the Lease, which may be nil, still has the holder of the term. Others may
-// have changed other fields.
+// owns reports whether the Lease, which may be nil, still has the holder of the term.
 func (t *term) owns(l *Lease) bool {
 	if l == nil || l.UID != t.lease.UID {
 		return false
@@ -225,17 +224,15 @@ func (t *term) owns(l *Lease) bool {
 		now.AcquireTime.Equal(then.AcquireTime)
 }
 
-// enter and leave enclose a method that must not run twice at once.
-func (c *Contender) enter() {
+// enter begins a method that must not run twice at once, and returns its end.
+func (c *Contender) enter() (leave func()) {
 	if !c.busy.CompareAndSwap(false, true) {
 		panic("lease: two calls of one Contender at once")
 	}
+	return func() { c.busy.Store(false) }
 }
 
-func (c *Contender) leave() { c.busy.Store(false) }
-
-// contact reports that a request failed and is tried again, or with nil that one succeeded, each
-// time this changes.
+// contact reports each time whether requests fail and are tried again, or succeed again.
 func (c *Contender) contact(err error) {
 	if (err != nil) == c.alone {
 		return

@@ -86,13 +86,7 @@
 //
 // # Coordinated leader election
 //
-// A store keeps strategy and preferredHolder, as a cluster with the feature gate
-// CoordinatedLeaderElection does. candidate.Coordinator picks the holder of a Lease among its
-// LeaseCandidates.
-//
-// A Contender takes no part in coordinated election, but may share a Lease with candidates. Two
-// never lead at once. A Contender keeps strategy and preferredHolder when it renews, and ignores
-// them: it leads until it stops or cannot renew. A waiting one takes the Lease when it is free,
-// unless the coordinator was first. So to move a program to coordinated election, or back,
-// replace its replicas one after another, in any order. docs/elections.md has the details.
+// candidate.Coordinator picks the holder of a Lease among its LeaseCandidates. A Contender takes no part, but may share a Lease
+// with candidates: it keeps strategy and preferredHolder and ignores them, and two never lead at once. So a program moves to
+// coordinated election, or back, one replica after another. docs/elections.md has the details.
 package lease

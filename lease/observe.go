@@ -64,9 +64,7 @@ func sameRecord(a, b *LeaseSpec) bool {
 		a.AcquireTime.Equal(b.AcquireTime) && a.RenewTime.Equal(b.RenewTime)
 }
 
-func same[T comparable](a, b *T) bool {
-	return a == b || a != nil && b != nil && *a == *b
-}
+func same[T comparable](a, b *T) bool { return a == b || a != nil && b != nil && *a == *b }
 
 func clone[T any](p *T) *T {
 	if p == nil {

@@ -32,8 +32,7 @@ import (
 // The next Run takes the Lease again even if the release has not taken place yet: a release that
 // arrives later is refused as a conflict.
 func (c *Contender) Run(ctx context.Context, lead func(ctx context.Context, h Holding)) error {
-	c.enter()
-	defer c.leave()
+	defer c.enter()()
 	if err := c.acquire(ctx); err != nil {
 		return err
 	}
@@ -134,8 +133,7 @@ func (c *Contender) keep(ctx context.Context, t *term, failed *atomic.Pointer[er
 // has passed. The work of the leader must have ended by then. After any other error, of ctx or of
 // the Client, the Contender holds the Lease until RenewDeadline, and the next call may succeed.
 func (c *Contender) Renew(ctx context.Context) error {
-	c.enter()
-	defer c.leave()
+	defer c.enter()()
 	return c.renew(ctx)
 }
 
@@ -175,8 +173,7 @@ func (c *Contender) renew(ctx context.Context) error {
 // TryAcquire. After an error the Contender does not hold the Lease either, because the release may
 // still take place. It can release the Lease again, or acquire it again without waiting.
 func (c *Contender) Release(ctx context.Context) error {
-	c.enter()
-	defer c.leave()
+	defer c.enter()()
 	return c.release(ctx)
 }
 
@@ -203,8 +200,7 @@ func (c *Contender) release(ctx context.Context) error {
 	return nil
 }
 
-// rewrite changes the Lease of a term, again after each race. The error is ErrLost if the term has
-// ended.
+// rewrite changes the Lease of a term, again after each race. ErrLost means that the term has ended.
 func (c *Contender) rewrite(ctx context.Context, t *term, change func(l *Lease)) (*Lease, error) {
 	l := new(*t.lease) // change replaces its pointers
 	for {
@@ -225,8 +221,7 @@ func (c *Contender) rewrite(ctx context.Context, t *term, change func(l *Lease))
 	}
 }
 
-// lose ends the term because of a state of the Lease, nil if deleted. It returns ErrLost with the
-// reason.
+// lose ends the term because of a state of the Lease, nil if deleted, and returns ErrLost with the reason.
 func (c *Contender) lose(l *Lease) error {
 	c.observe(l, c.clock.Now())
 	c.term.Store(nil)

@@ -84,7 +84,6 @@ func (p *celParser) fail(err error) {
 	p.next()
 }
 
-// take reports whether the current token is the given one, and if so moves past it.
 func (p *celParser) take(text string) bool {
 	found := p.token.text == text
 	if found {
@@ -218,7 +217,6 @@ var celPattern = sync.OnceValue(func() *regexp.Regexp {
 	}, "|") + ")?")
 })
 
-// next moves to the next token. Behind the last one it stays at the end.
 func (p *celParser) next() {
 	match := celPattern().FindStringSubmatchIndex(p.text[p.at:])
 	p.token = celToken{start: p.at + match[1]}
@@ -231,7 +229,6 @@ func (p *celParser) next() {
 	p.at += match[1]
 }
 
-// evaluate sets value and goType.
 func (t *celToken) evaluate() {
 	switch t.kind {
 	case celString:

@@ -169,7 +169,6 @@ func unescapeValue(s string) (string, error) {
 	return b.String(), nil
 }
 
-// escapeValue returns a value as it must be written in a selector.
 func escapeValue(s string) string {
 	if !strings.ContainsAny(s, `\,=`) {
 		return s

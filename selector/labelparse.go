@@ -45,7 +45,6 @@ const (
 	labelMarks  = ",()<>=!"
 )
 
-// next moves to the next token.
 func (p *labelParser) next() {
 	p.rest = strings.TrimLeft(p.rest, labelBlanks)
 	if p.rest == "" || p.rest[0] == 0 {
@@ -64,7 +63,6 @@ func (p *labelParser) next() {
 	p.text, p.rest = p.rest[:length], strings.TrimPrefix(p.rest[length:], "\x00")
 }
 
-// expected returns the error for the current token.
 func (p *labelParser) expected(tokens string) error {
 	return fmt.Errorf("found '%s', expected: %s", p.text, tokens)
 }

@@ -26,9 +26,7 @@ type shardRange struct {
 }
 
 // Empty reports whether the selector selects every object.
-func (s Shards) Empty() bool {
-	return len(s.ranges) == 0
-}
+func (s Shards) Empty() bool { return len(s.ranges) == 0 }
 
 // Matches reports whether an object with this uid and namespace is selected.
 func (s Shards) Matches(uid, namespace string) bool {

@@ -117,7 +117,6 @@ func (c *Collection[T]) DeleteCollection(ctx context.Context, opts DeleteOptions
 	return c.typedList(l), err
 }
 
-// update changes the object that req names. options is the name of its options in the API.
 func (c *Collection[T]) update(ctx context.Context, req registry.Request, options string, change registry.Change) (*T, error) {
 	if err := c.check(req, options); err != nil {
 		return nil, err
@@ -126,7 +125,6 @@ func (c *Collection[T]) update(ctx context.Context, req registry.Request, option
 	return c.typed(it), err
 }
 
-// request returns the parameters of a write, except the name of the object.
 func (c *Collection[T]) request(dryRun bool, fieldManager string) registry.Request {
 	return registry.Request{Version: c.r.OwnVersion(), DryRun: dryRun, FieldManager: fieldManager, Sub: c.sub()}
 }
@@ -161,7 +159,6 @@ func (c *Collection[T]) wholeObjects(method string) error {
 	return nil
 }
 
-// typed returns a copy of an item, nil for nil.
 func (c *Collection[T]) typed(it *registry.Item) *T {
 	if it == nil {
 		return nil

@@ -86,7 +86,6 @@ func (o *Objects) DeleteCollection(ctx context.Context, namespace string, opts D
 // SetTerminating says whether the definition of the kind is terminating. Then nothing can be created, as on a real server.
 func (o *Objects) SetTerminating(terminating bool) { o.r.Store().SetTerminating(o.r.Kind, terminating) }
 
-// request returns a request for an object in the preferred version of the kind.
 func (o *Objects) request(namespace, name string) registry.Request {
 	return registry.Request{Namespace: namespace, Name: name, Version: o.r.Info().Preferred()}
 }

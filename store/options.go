@@ -54,7 +54,6 @@ type DeleteOptions struct {
 	PropagationPolicy meta.DeletionPropagation
 }
 
-// wire returns the options in the form of the API.
 func (o DeleteOptions) wire() (w kinds.DeleteOptions) {
 	if o.DryRun {
 		w.DryRun = []string{kinds.DryRunAll}
@@ -64,7 +63,6 @@ func (o DeleteOptions) wire() (w kinds.DeleteOptions) {
 	return w
 }
 
-// set returns nil for an empty string.
 func set[S ~string](s *S) *S {
 	if *s == "" {
 		return nil

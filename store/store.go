@@ -1,12 +1,14 @@
 package store
 
 import (
+	"context"
 	"strconv"
 	"time"
 
 	"github.com/kubecoord/kubecoord/internal/kinds"
 	"github.com/kubecoord/kubecoord/internal/registry"
 	"github.com/kubecoord/kubecoord/store/admission"
+	"github.com/kubecoord/kubecoord/store/backend"
 	"github.com/kubecoord/kubecoord/store/clock"
 	"github.com/kubecoord/kubecoord/store/kind"
 	"github.com/kubecoord/kubecoord/store/meta"
@@ -46,9 +48,7 @@ type Options struct {
 type Store struct{ r *registry.Store }
 
 // New returns an empty Store.
-func New(opts Options) *Store {
-	return Of(registry.New(registry.Options(opts)))
-}
+func New(opts Options) *Store { return Of(registry.New(registry.Options(opts))) }
 
 // Of returns the Store of a registry. It is for the packages of this project, as Registry is.
 func Of(r *registry.Store) *Store { return &Store{r} }
@@ -83,9 +83,7 @@ func (st *Store) Fork() (*Store, error) {
 func (st *Store) ExpireHistory() { st.r.ExpireHistory() }
 
 // ResourceVersion returns the resourceVersion of the last change of any kind.
-func (st *Store) ResourceVersion() string {
-	return strconv.FormatUint(st.r.ResourceVersion(), 10)
-}
+func (st *Store) ResourceVersion() string { return strconv.FormatUint(st.r.ResourceVersion(), 10) }
 
 // Clock returns Options.Clock, or clock.Real if that is nil or a clock.Func.
 func (st *Store) Clock() clock.Clock { return st.r.Clock() }
@@ -153,3 +151,27 @@ const (
 
 // ErrClosed ends a watch on a closed store.
 var ErrClosed = registry.ErrClosed
+
+// Open returns a store whose objects a Backend keeps, after it has read the present state. The store has a copy of all
+// objects and of the last changes, and follows the Backend until Close. Any number of stores may be on the same data.
+//
+// The store has the kinds that Open gets: Kind.In panics for any other. Quota, FirstResourceVersion and Seed must be zero,
+// and the clock must not be moved by hand: versions and quota belong to the Backend, and its other users know no such seed
+// and clock.
+//
+// The error is the error of ctx if ctx ends first, or else an error of the options or of Backend.Follow.
+func Open(ctx context.Context, opts Options, b backend.Backend, all ...kind.Kind) (*Store, error) {
+	registered := make([]*kinds.Kind, len(all))
+	for i, k := range all {
+		registered[i] = kinds.Of(k)
+	}
+	r, err := registry.Open(registry.Options(opts), b, registered...)
+	if err != nil {
+		return nil, err
+	}
+	if err := r.Loaded(ctx); err != nil {
+		r.Close()
+		return nil, err
+	}
+	return Of(r), nil
+}

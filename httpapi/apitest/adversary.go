@@ -61,7 +61,6 @@ func Adversary(o AdversaryOptions) Effect {
 // maxLag is how many changes a chosen replica lags at most.
 const maxLag = 5
 
-// misfortunes returns the effects that a request may meet.
 func misfortunes(rnd *rand.Rand, maxDelay time.Duration, r *Request) []Effect {
 	delay := func() time.Duration { return time.Duration(1 + rnd.Int64N(int64(maxDelay))) }
 	events := func() int { return rnd.IntN(5) }

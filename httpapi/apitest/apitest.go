@@ -80,15 +80,11 @@ type API struct {
 // requests, as Requests.Timeline.
 func New(t TB, opts ...Options) *API {
 	t.Helper()
-	var o Options
-	switch len(opts) {
-	case 0:
-	case 1:
-		o = opts[0]
-	default:
+	if len(opts) > 1 {
 		t.Fatalf("apitest.New: got %d Options, want one at most", len(opts))
 		return nil
 	}
+	o := append(opts, Options{})[0]
 	o.KeepHistory = max(cmp.Or(o.KeepHistory, 10_000), 0)
 	o.KeepRequests = max(cmp.Or(o.KeepRequests, 1000), 0)
 	o.MaxRequestsPerInstant = cmp.Or(o.MaxRequestsPerInstant, 100_000)
@@ -137,16 +133,7 @@ func newAPI(t TB, st *store.Store, rec *recorder, o Options, serve func(httpapi.
 
 // Fork returns a copy of the API with the same Options, objects, next resourceVersion and history,
 // so that lists, continue tokens and watches can start before the fork. Later writes to one are not
-// seen in the other. The fork ends with t, which may be a different test:
-//
-//	prepared := apitest.New(t, apitest.Options{Fixtures: ...}) // costly, made once
-//	for _, row := range rows {
-//		t.Run(row.name, func(t *testing.T) {
-//			t.Parallel()
-//			api := prepared.Fork(t)
-//			...
-//		})
-//	}
+// seen in the other. The fork ends with t, which may be a different test.
 //
 // The cost does not depend on the number of objects. Fork may be called during writes, by several
 // tests at once, on a fork, and in a testing/synctest bubble on an API from outside. Time in a bubble

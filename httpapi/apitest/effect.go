@@ -48,7 +48,6 @@ func (m *meeting) hit() bool {
 	return true
 }
 
-// newEffect returns an effect on requests that arrive.
 func newEffect(text string, err error, on func(verb string) bool, act func(x *exchange) (answered bool)) Effect {
 	return Effect{text: text, err: err, on: on, act: func(m *meeting) bool { return !m.inProgress && m.hit() && act(m.exchange) }}
 }
@@ -103,10 +102,8 @@ func ExpireHistory() Effect {
 // Hang gives no answer. The request ends when the client gives up or the API ends. See Delay about mutexes.
 func Hang() Effect {
 	return newEffect("hang", nil, nil, func(x *exchange) bool {
-		select {
-		case <-x.r.Context().Done():
-		case <-x.api.closing:
-		}
+		x.hold(make(chan struct{}))
+		x.pass()
 		x.abort()
 		return true
 	})
@@ -123,9 +120,7 @@ func CutBefore() Effect {
 
 // CutAfter carries the request out and closes the connection instead of answering. It does not act on
 // watches.
-func CutAfter() Effect {
-	return afterwards("cut after", nil, (*exchange).abort)
-}
+func CutAfter() Effect { return afterwards("cut after", nil, (*exchange).abort) }
 
 // afterwards returns an effect that carries requests out, and then calls act instead of answering.
 func afterwards(text string, err error, act func(x *exchange)) Effect {
@@ -278,7 +273,6 @@ func (e Effect) prepare(f *Fault) error {
 	return cmp.Or(e.err, e.start(f))
 }
 
-// problem returns an error that names the parameter and the expected value.
 func problem(parameter, format string, args ...any) error {
 	return fmt.Errorf("%s: "+format, append([]any{parameter}, args...)...)
 }

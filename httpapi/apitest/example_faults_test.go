@@ -290,8 +290,8 @@ func ExampleAPI_Handler() {
 	// 200 text/plain; charset=utf-8
 }
 
-// A test looks at some of the requests, in any order, until the server goes down.
-func ExampleRequests_AssertAnyOrder() {
+// A test counts some of the requests, which come in any order, until the server goes down.
+func ExampleAPI_ForgetRequests() {
 	t, end := exampleTest()
 	defer end()
 	api := apitest.New(t)
@@ -305,11 +305,11 @@ func ExampleRequests_AssertAnyOrder() {
 	all.Wait()
 	client.Get(api.Host() + path)
 	var creates apitest.Requests = api.Requests().Where(apitest.Match{Verb: "create"}.Matches)
-	fmt.Println(creates.AssertAnyOrder(t, "create leases default/c 201", "create leases default/b 201"))
+	fmt.Println(len(creates))
 	api.Close()
 	_, err := client.Get(api.Host() + path)
 	fmt.Println("after Close:", err != nil)
 	// Output:
-	// true
+	// 2
 	// after Close: true
 }

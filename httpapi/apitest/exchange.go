@@ -17,8 +17,7 @@ import (
 	"github.com/kubecoord/kubecoord/store/clock"
 )
 
-// exchange is a request that passes through the faults, and the ResponseWriter of its answer: see
-// stream.go.
+// exchange is a request that passes through the faults, and the ResponseWriter of its answer.
 type exchange struct {
 	api    *API
 	req    *Request // guarded by api.mu, except the fields that do not change
@@ -85,7 +84,6 @@ func (a *API) begin(w http.ResponseWriter, r *http.Request) *exchange {
 	return x
 }
 
-// request returns a copy of the log entry.
 func (x *exchange) request() Request {
 	x.api.mu.Lock()
 	defer x.api.mu.Unlock()
@@ -102,7 +100,6 @@ func (x *exchange) end() {
 	x.api.calls.Done()
 }
 
-// forward passes the request to the API.
 func (x *exchange) forward(next http.Handler) {
 	if !x.pass() { // a partition began while the request met the faults
 		x.abort()
@@ -144,15 +141,13 @@ func (x *exchange) wait(d time.Duration) bool {
 	}
 }
 
-// hold makes the answer wait until gate is closed.
 func (x *exchange) hold(gate <-chan struct{}) {
 	x.api.mu.Lock()
 	defer x.api.mu.Unlock()
 	x.gates = append(x.gates, gate)
 }
 
-// pass waits for the end of the partitions that hold the request. It reports whether the request may
-// continue.
+// pass waits for the end of the partitions that hold the request. It returns false if the request must end.
 func (x *exchange) pass() bool {
 	for gate := x.gate(); gate != nil; gate = x.gate() {
 		select {
@@ -166,7 +161,6 @@ func (x *exchange) pass() bool {
 	return !x.broken.Load()
 }
 
-// gate returns a gate that is not closed, or nil.
 func (x *exchange) gate() <-chan struct{} {
 	x.api.mu.Lock()
 	defer x.api.mu.Unlock()
@@ -181,7 +175,6 @@ func (x *exchange) gate() <-chan struct{} {
 	return nil
 }
 
-// breakOff cuts the connection of a request in progress.
 func (x *exchange) breakOff() {
 	x.api.mu.Lock()
 	defer x.api.mu.Unlock()

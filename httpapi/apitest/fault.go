@@ -43,7 +43,6 @@ func (m Match) Matches(r Request) bool {
 
 const anyResource = "*"
 
-// isNameOf reports whether a Match.Resource names a kind.
 func isNameOf(resource string, k *kind.Info) bool {
 	name, group, qualified := strings.Cut(strings.ToLower(resource), ".")
 	return (name == k.Plural || name == k.Singular || name == strings.ToLower(k.Kind)) && (!qualified || group == k.Group)
@@ -70,8 +69,7 @@ func verbs() []string {
 	return []string{"get", "list", "watch", "create", "update", "patch", "apply", "delete", "deletecollection"}
 }
 
-// checkMatch returns an error that names the field and the expected value if m cannot match any
-// request.
+// checkMatch returns an error with the field and the expected value if m cannot match any request.
 func (a *API) checkMatch(m Match) error {
 	var plurals []string
 	known, defines, subresource := m.Resource == anyResource, false, m.Subresource == "" || m.Subresource == "status"
@@ -130,7 +128,6 @@ func (a *API) Fault(effect Effect, on ...Match) *Fault {
 	return f
 }
 
-// prepare checks the fault and prepares its effect.
 func (f *Fault) prepare() error {
 	if f.effect.act == nil {
 		return errors.New("got no effect, want one such as Answer(503)")
@@ -215,7 +212,6 @@ func (f *Fault) Remove() {
 	}
 }
 
-// meet lets a request meet the fault. It reports whether the fault has answered it.
 func (f *Fault) meet(x *exchange, inProgress bool) (answered bool) {
 	matches := func(m Match) bool { return m.Matches(x.request()) }
 	return f.effect.actsOn(x.req.Verb) && (len(f.on) == 0 || slices.ContainsFunc(f.on, matches)) && f.count(x) &&
@@ -230,7 +226,6 @@ func (f *Fault) countMet(as any) int {
 	return f.met[as]
 }
 
-// count counts a request that matches. It returns false if the request was counted before.
 func (f *Fault) count(x *exchange) bool {
 	f.api.mu.Lock()
 	defer f.api.mu.Unlock()

@@ -9,7 +9,6 @@ import (
 	"github.com/kubecoord/kubecoord/lease"
 )
 
-// findTwoHolders finds Leases that two clients held at the same time.
 func (v *examiner) findTwoHolders() {
 	audits := map[objectName]*lease.Audit{}
 	var clock onward
@@ -34,7 +33,6 @@ func (v *examiner) findTwoHolders() {
 
 func (c *change) isLease() bool { return c.Kind() == kinds.Of(lease.Kind()) }
 
-// leaseOf returns the Lease of an item, or nil if there is no item.
 func leaseOf(it *registry.Item) *lease.Lease {
 	if it == nil {
 		return nil
@@ -50,7 +48,6 @@ func holderOf(it *registry.Item) string {
 	return ""
 }
 
-// heldBy returns the holder of a Lease as a text.
 func heldBy(it *registry.Item) string {
 	id, seconds := holderOf(it), leaseOf(it).Spec.LeaseDurationSeconds
 	switch {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/kubecoord/kubecoord/internal/caller"
 	"github.com/kubecoord/kubecoord/internal/registry"
+	"github.com/kubecoord/kubecoord/watch"
 )
 
 // recorder records the changes of the store, the writes of clients that made them, and the last version of each object that a client
@@ -39,7 +40,6 @@ type change struct {
 	by *write // nil: no request made it
 }
 
-// compare compares the version of a change with another one.
 func (c *change) compare(version uint64) int { return cmp.Compare(c.Version, version) }
 
 // fork is the moment of a fork. Changes up to version were made before it, by the clock of the parent.
@@ -105,7 +105,6 @@ func (rec *recorder) after(version uint64) (changes []*change, complete bool) {
 	return slices.Clip(rec.changes[first:]), rec.limit > 0 && (version >= rec.since || rec.whole)
 }
 
-// trimLocked keeps the last limit changes.
 func (rec *recorder) trimLocked() {
 	if n := len(rec.changes) - rec.limit; n > 0 {
 		rec.since, rec.whole = rec.changes[n-1].Version, false
@@ -168,8 +167,7 @@ func (rec *recorder) saw(r *Request, sights []caller.Sight) {
 
 func (rec *recorder) seenLocked(key uint64) uint64 { return max(rec.seen[key], rec.older[key]) }
 
-// key returns the hash of a client and an object. With name "" it stands for all objects in a
-// namespace, or in all of them.
+// key returns the hash of a client and an object. The name "" stands for all objects of the namespace.
 func (rec *recorder) key(r *Request, namespace, name string) uint64 {
 	return maphash.Comparable(rec.seed, [...]string{r.Client, r.UserAgent, r.Group, r.Resource, namespace, name})
 }
@@ -183,7 +181,6 @@ func (w *write) String() string {
 	return w.req.Verb + " of " + w.sender() + ", " + outcome
 }
 
-// sender returns the name of the client, or its User-Agent.
 func (w *write) sender() string {
 	switch agent, _, _ := strings.Cut(w.req.UserAgent, " "); {
 	case w.req.Client != "":
@@ -192,4 +189,58 @@ func (w *write) sender() string {
 		return fmt.Sprintf("%q", agent)
 	}
 	return "a client"
+}
+
+// Change is one change of an object in the store.
+type Change struct {
+	// Type is ADDED, MODIFIED or DELETED, and Time the time of the change by the clock of the store.
+	Type            watch.EventType
+	Time            time.Time
+	Group, Resource string
+	Result
+	// Request is the request that made the change, perhaps to the API that was forked. It is nil for a change
+	// through the Store. Its Body is kept only as long as Requests returns it.
+	Request *Request
+}
+
+// Changes returns the changes after a resourceVersion, the oldest first. With "" it returns all since the
+// store was made. The error says that since is no number, or that Options.KeepHistory was too small.
+// ExpireHistory does not affect it.
+func (a *API) Changes(since string) ([]Change, error) {
+	var version uint64
+	if since != "" {
+		var err error
+		if version, err = strconv.ParseUint(since, 10, 64); err != nil {
+			return nil, problem("apitest.Changes", "got %q, want a resourceVersion", since)
+		}
+	}
+	kept, complete := a.recorder.after(version)
+	if !complete {
+		return nil, fmt.Errorf("apitest.Changes: the store had more changes than KeepHistory since %q", since)
+	}
+	changes := make([]Change, len(kept))
+	for i, c := range kept {
+		info := c.Kind().Info()
+		changes[i] = Change{Type: c.Type(), Time: c.At, Group: info.Group, Resource: info.Plural, Result: resultOf(c)}
+		if c.by != nil {
+			changes[i].Request = c.by.request()
+		}
+	}
+	return changes, nil
+}
+
+// resultOf returns the state after a change, which may be nil.
+func resultOf(c *change) Result {
+	if c == nil {
+		return Result{}
+	}
+	it := c.Newest()
+	return Result{it.Namespace(), it.Name(), string(it.UID()), strconv.FormatUint(c.Version, 10)}
+}
+
+// request returns a copy of the request of a write, perhaps to the API that was forked.
+func (w *write) request() *Request {
+	w.api.mu.Lock()
+	defer w.api.mu.Unlock()
+	return new(w.api.copyLocked(w.req))
 }

@@ -80,10 +80,8 @@ func (o *StaleOptions) leaves(r *Request) bool {
 	return r.Verb == "get" || o.ofObjects() && !(r.Verb == "watch" && o.NoWatchList)
 }
 
-// ofObjects reports whether only some objects are stale.
 func (o *StaleOptions) ofObjects() bool { return o.Namespace != "" || o.Name != "" }
 
-// names reports whether the options name an object.
 func (o *StaleOptions) names(namespace, name string) bool {
 	return (o.Namespace == "" || o.Namespace == namespace) && (o.Name == "" || o.Name == name)
 }
@@ -113,7 +111,6 @@ func HideEvents(namespace, name string) Effect {
 	}
 }
 
-// text describes the replica in a few words.
 func (o *StaleOptions) text() string {
 	how := "stopped"
 	switch {
@@ -187,7 +184,6 @@ func (a *API) newLag(o *StaleOptions, only bool) (*lag, error) {
 	return l, nil
 }
 
-// end makes the replica catch up.
 func (l *lag) end() {
 	if l.skipMissed {
 		l.Jump()
@@ -221,7 +217,6 @@ func (x *exchange) lagOf(f *Fault, o *StaleOptions, only bool) *lag {
 	return l
 }
 
-// readFrom serves a request from the replica of a fault.
 func (x *exchange) readFrom(f *Fault, o *StaleOptions) {
 	l := x.lagOf(f, o, o.ofObjects())
 	if l == nil {

@@ -83,7 +83,6 @@ func (s *state) add(resource string, it *registry.Item) {
 	s.objects = append(s.objects, o)
 }
 
-// number numbers the generated names.
 func (s *state) number() {
 	s.write()
 	slices.SortStableFunc(s.objects, func(a, b *stateObject) int {
@@ -99,7 +98,6 @@ func (s *state) number() {
 	}
 }
 
-// path returns the resource, the namespace and the name of an object.
 func (s *state) path(o *stateObject) string {
 	return o.resource + " " + objectPath(o.namespace, s.names.Replace(o.name))
 }
@@ -138,7 +136,6 @@ func (s *state) write() {
 	}
 }
 
-// masked returns a copy of the value of a member without what differs between runs.
 func (s *state) masked(member string, value any) any {
 	switch v := value.(type) {
 	case map[string]any:

@@ -26,48 +26,41 @@ func complete(s meta.Status, r Request, exists bool) error {
 }
 
 func usualStatus(code int, r Request, exists bool) meta.Status {
+	const modified = "the object has been modified; please apply your changes to the latest version and try again"
 	gr := meta.GroupResource{Group: r.Group, Resource: r.Resource}
-	details := &meta.StatusDetails{Name: r.Name, Group: r.Group, Kind: r.Resource}
-	var reason meta.Reason
-	message := http.StatusText(code)
-	switch code {
-	case http.StatusNotFound:
-		return meta.NewNotFound(gr, r.Name).Status
-	case http.StatusConflict:
-		const modified = "the object has been modified; please apply your changes to the latest version and try again"
-		switch {
-		case r.Verb != "create" || r.Subresource != "":
-			return meta.NewConflict(gr, r.Name, modified).Status
-		case exists:
-			return meta.NewAlreadyExists(gr, r.Name).Status
-		}
-		// The admission of the create could not charge the quota (upstream: apiserver, admission/plugin/resourcequota).
-		return meta.NewConflict(meta.GroupResource{Resource: "resourcequotas"}, "quota", modified).Status
-	case http.StatusGone:
-		return meta.NewExpired("The resourceVersion for the provided " + r.Verb + " is too old.").Status
-	case http.StatusBadRequest:
-		reason, message = meta.ReasonBadRequest, "the server rejected our request for an unknown reason"
-	case http.StatusUnauthorized:
-		reason, message = meta.ReasonUnauthorized, "the server has asked for the client to provide credentials"
-	case http.StatusForbidden:
-		reason, message = meta.ReasonForbidden, "forbidden"
-	case http.StatusTooManyRequests:
-		details.RetryAfterSeconds = 1
-		reason, message = meta.ReasonTooManyRequests, "the server has received too many requests and has asked us to try again later"
-	case http.StatusInternalServerError:
-		reason, message = meta.ReasonInternalError, "Internal error occurred: a fault"
-	case http.StatusServiceUnavailable:
-		reason, message = meta.ReasonServiceUnavailable, "the server is currently unable to handle the request"
-	case http.StatusGatewayTimeout:
-		reason, message = meta.ReasonTimeout, "the server was unable to return a response in the time allotted, but may still be processing the request"
-	}
-	if code < 400 {
+	switch {
+	case code < 400:
 		return meta.Status{Status: meta.StatusSuccess}
+	case code == http.StatusNotFound:
+		return meta.NewNotFound(gr, r.Name).Status
+	case code == http.StatusGone:
+		return meta.NewExpired("The resourceVersion for the provided " + r.Verb + " is too old.").Status
+	case code == http.StatusConflict && (r.Verb != "create" || r.Subresource != ""):
+		return meta.NewConflict(gr, r.Name, modified).Status
+	case code == http.StatusConflict && exists:
+		return meta.NewAlreadyExists(gr, r.Name).Status
+	case code == http.StatusConflict: // admission could not charge the quota (upstream: apiserver, admission/plugin/resourcequota)
+		return meta.NewConflict(meta.GroupResource{Resource: "resourcequotas"}, "quota", modified).Status
 	}
-	return meta.NewStatusError(code, reason, details, message).Status
+	details := &meta.StatusDetails{Name: r.Name, Group: r.Group, Kind: r.Resource}
+	if code == http.StatusTooManyRequests {
+		details.RetryAfterSeconds = 1
+	}
+	text := map[int]struct {
+		reason  meta.Reason
+		message string
+	}{
+		400: {meta.ReasonBadRequest, "the server rejected our request for an unknown reason"},
+		401: {meta.ReasonUnauthorized, "the server has asked for the client to provide credentials"},
+		403: {meta.ReasonForbidden, "forbidden"},
+		429: {meta.ReasonTooManyRequests, "the server has received too many requests and has asked us to try again later"},
+		500: {meta.ReasonInternalError, "Internal error occurred: a fault"},
+		503: {meta.ReasonServiceUnavailable, "the server is currently unable to handle the request"},
+		504: {meta.ReasonTimeout, "the server was unable to return a response in the time allotted, but may still be processing the request"},
+	}[code]
+	return meta.NewStatusError(code, text.reason, details, cmp.Or(text.message, http.StatusText(code))).Status
 }
 
-// exists reports whether the store has the object that a request names.
 func (a *API) exists(r *Request) bool {
 	if r.kind == nil {
 		return false

@@ -3,10 +3,14 @@ package apitest
 import (
 	"bytes"
 	"encoding/binary"
+	"encoding/json"
 	"net/http"
+	"reflect"
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/kubecoord/kubecoord/internal/codec"
 )
 
 // Unwrap returns the writer below, for its deadlines.
@@ -81,7 +85,6 @@ func (x *exchange) send(p []byte, n int) error {
 	return nil
 }
 
-// countEvents counts events that were sent.
 func (x *exchange) countEvents(p []byte) {
 	events, code := 0, 0
 	for rest := p; len(rest) > 0; {
@@ -97,7 +100,6 @@ func (x *exchange) countEvents(p []byte) {
 	x.req.Watch.Error = code
 }
 
-// sent returns how many events were sent.
 func (x *exchange) sent() int {
 	x.api.mu.Lock()
 	defer x.api.mu.Unlock()
@@ -108,7 +110,6 @@ func (x *exchange) sendsProtobuf() bool {
 	return strings.HasPrefix(x.Header().Get("Content-Type"), "application/vnd.kubernetes.protobuf")
 }
 
-// sendFrame sends one event of a watch.
 func (x *exchange) sendFrame(frame []byte, came time.Time) error {
 	switch {
 	case x.torn:
@@ -132,8 +133,7 @@ func (x *exchange) sendFrame(frame []byte, came time.Time) error {
 	return x.FlushError()
 }
 
-// holdBack delays an event that arrived at the given time, after the one before it. It reports whether
-// the watch may continue.
+// holdBack delays an event that has arrived. It returns false if the watch must end.
 func (x *exchange) holdBack(came time.Time) bool {
 	if x.pause <= 0 {
 		return true
@@ -169,11 +169,9 @@ func (x *exchange) FlushError() error {
 	return nil
 }
 
-// watching reports whether the answer is a stream of events.
 func (x *exchange) watching() bool { return x.req.Verb == "watch" && x.code == http.StatusOK }
 
-// cutFrame splits off the first event. It ends with its line, or in the binary form after the length at
-// its beginning.
+// cutFrame splits off the first event: a line, or in the binary form a length and as many bytes.
 func cutFrame(p []byte, binaryFrame bool) (frame, rest []byte) {
 	end := uint64(len(p))
 	if !binaryFrame {
@@ -185,4 +183,40 @@ func cutFrame(p []byte, binaryFrame bool) (frame, rest []byte) {
 		end = uint64(len(p))
 	}
 	return p[:end], p[end:]
+}
+
+// code is the part of a Status that errorIn needs, and protoEvent a WatchEvent in protobuf.
+type (
+	code struct {
+		Code int32 `json:"code" protobuf:"6"`
+	}
+	protoEvent struct {
+		Object struct {
+			Raw []byte `json:"raw" protobuf:"1"`
+		} `json:"object" protobuf:"2"`
+	}
+)
+
+// errorIn returns the code of the Status in an ERROR event, or 0 for another event. A binary frame begins with its length.
+func errorIn(frame []byte, binaryFrame bool) int {
+	var ev struct{ Object code }
+	if !binaryFrame {
+		if bytes.HasPrefix(frame, []byte(`{"type":"ERROR"`)) {
+			json.Unmarshal(frame, &ev)
+		}
+		return int(ev.Object.Code)
+	}
+	const length = 4
+	if len(frame) < length || !bytes.HasPrefix(frame[length:], []byte("\x0a\x05ERROR")) {
+		return 0
+	}
+	read := func(data []byte, into any) {
+		codec.MustCompile(reflect.TypeOf(into).Elem(), "v1").DecodeProto(data, into)
+	}
+	var proto protoEvent
+	read(frame[length:], &proto)
+	if e, err := codec.OpenEnvelope(proto.Object.Raw); err == nil {
+		read(e.Raw, &ev.Object)
+	}
+	return int(ev.Object.Code)
 }

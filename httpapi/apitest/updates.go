@@ -12,8 +12,7 @@ import (
 	"github.com/kubecoord/kubecoord/watch"
 )
 
-// findLostUpdates finds writes without a resourceVersion that replaced a write of another
-// client which the writer had not seen.
+// findLostUpdates finds writes without a resourceVersion that replaced a write which their client had not seen.
 func (v *examiner) findLostUpdates() {
 	for _, c := range v.changes {
 		if w := v.writeOf(c); w != nil && w.blind && w.status.Load()/100 == 2 && c.Type() == watch.Modified {
@@ -22,7 +21,6 @@ func (v *examiner) findLostUpdates() {
 	}
 }
 
-// checkUpdate checks a change by a write without a resourceVersion.
 func (v *examiner) checkUpdate(w *write, made *change) {
 	known := w.known
 	if known < v.since || known >= made.Old.Version() {
@@ -54,8 +52,7 @@ func (v *examiner) checkUpdate(w *write, made *change) {
 	}
 }
 
-// stateAt returns an object at a version, or nil if it did not exist. The object must have
-// changed, and the version must not be before Since.
+// stateAt returns an object at a version since Since, or nil if it did not exist. The object must have changed.
 func (v *examiner) stateAt(o objectName, version uint64) *registry.Item {
 	changes := v.upTo(o, version)
 	if len(changes) == 0 {
@@ -64,8 +61,7 @@ func (v *examiner) stateAt(o objectName, version uint64) *registry.Item {
 	return changes[len(changes)-1].New
 }
 
-// overwritten lists the members that differ between known and old, and again between
-// old and now.
+// overwritten lists the members that differ between known and old, and again between old and now.
 func overwritten(known, old, now *registry.Item) (lost []string) {
 	a, b, c := members(known), members(old), members(now)
 	paths := maps.Clone(a)
@@ -83,7 +79,6 @@ func overwritten(known, old, now *registry.Item) (lost []string) {
 	return lost
 }
 
-// shown shortens the value of a member for a text.
 func shown(text string) string {
 	const most = 60
 	switch {
@@ -95,8 +90,7 @@ func shown(text string) string {
 	return text
 }
 
-// members returns the members that writers set, as JSON by their paths. A list is one
-// member.
+// members returns the members that writers set, as JSON by their paths. A list is one member.
 func members(it *registry.Item) map[string]string {
 	out := map[string]string{}
 	data, err := it.Encoded(0, kinds.JSON)

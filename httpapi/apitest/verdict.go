@@ -1,6 +1,13 @@
 package apitest
 
-import "strings"
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/kubecoord/kubecoord/internal/kinds"
+)
 
 // Verdict lists the mistakes of the clients.
 type Verdict struct {
@@ -22,9 +29,7 @@ type Finding struct {
 }
 
 // String returns the text with the excerpt below it.
-func (f Finding) String() string {
-	return strings.Join(append([]string{f.Text}, f.Excerpt...), "\n  ")
-}
+func (f Finding) String() string { return strings.Join(append([]string{f.Text}, f.Excerpt...), "\n  ") }
 
 // shownFindings is how many findings of each kind Verify shows.
 const shownFindings = 5
@@ -65,4 +70,93 @@ func (a *API) Verdict() Verdict {
 	v.findTwoHolders()
 	v.findLostUpdates()
 	return v.out
+}
+
+func (rec *recorder) examiner() *examiner {
+	v := &examiner{rec: rec, byObject: map[objectName][]*change{}, out: Verdict{TwoHolders: []Finding{}, LostUpdates: []Finding{}}} // lists in JSON, not null
+	rec.mu.Lock()
+	rec.trimLocked()
+	v.changes, v.since, v.whole, v.forks = slices.Clip(rec.changes), rec.since, rec.whole, slices.Clip(rec.forks)
+	complete := !rec.incomplete
+	rec.mu.Unlock()
+	for _, c := range v.changes {
+		o := objectOf(c)
+		v.byObject[o] = append(v.byObject[o], c)
+	}
+	switch {
+	case rec.limit == 0:
+		v.out.Limits = append(v.out.Limits, "nothing was kept: Options.KeepHistory is negative")
+	case !v.whole:
+		v.out.Limits = append(v.out.Limits, fmt.Sprintf("the store had more changes than KeepHistory: examined the last %d", len(v.changes)))
+	}
+	if !complete {
+		v.out.Limits = append(v.out.Limits, "clients saw more objects than KeepHistory: examined the last ones")
+	}
+	return v
+}
+
+// examiner collects findings.
+type examiner struct {
+	rec      *recorder
+	changes  []*change
+	since    uint64
+	whole    bool
+	forks    []fork
+	byObject map[objectName][]*change
+	out      Verdict
+}
+
+// writeOf returns the request that made a change, or nil if none did, or a request to another API.
+func (v *examiner) writeOf(c *change) *write {
+	if c.by == nil || c.by.api.recorder != v.rec {
+		return nil
+	}
+	return c.by
+}
+
+// objectName names an object.
+type objectName struct {
+	kind            *kinds.Kind
+	namespace, name string
+}
+
+func objectOf(c *change) objectName {
+	it := c.Newest()
+	return objectName{c.Kind(), it.Namespace(), it.Name()}
+}
+
+// String returns the resource and the path.
+func (o objectName) String() string {
+	return o.kind.Info().Plural + " " + objectPath(o.namespace, o.name)
+}
+
+func (v *examiner) upTo(o objectName, version uint64) []*change {
+	changes := v.byObject[o]
+	n, _ := slices.BinarySearchFunc(changes, version+1, (*change).compare)
+	return changes[:n]
+}
+
+// excerptLines is how many changes an excerpt shows.
+const excerptLines = 8
+
+func (v *examiner) excerpt(o objectName, version uint64) (lines []string) {
+	changes := v.upTo(o, version)
+	first := max(0, len(changes)-excerptLines)
+	if first > 0 || !v.whole {
+		lines = append(lines, "…")
+	}
+	for _, c := range changes[first:] {
+		by := "through the Store"
+		if w := v.writeOf(c); w != nil {
+			by = "by " + w.String()
+		} else if c.by != nil {
+			by = "by a request"
+		}
+		at := c.At.Sub(v.changes[0].At).Round(time.Microsecond)
+		if c.isLease() && c.New != nil {
+			by += ", " + heldBy(c.New)
+		}
+		lines = append(lines, fmt.Sprintf("%10s  %d %s %s %s", at, c.Version, c.Type(), o, by))
+	}
+	return lines
 }

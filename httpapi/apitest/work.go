@@ -56,10 +56,7 @@ func (a *API) WritesWithoutLease(namespace, name string) []Finding {
 	return found
 }
 
-// takes reports whether a change of a Lease gives it to another holder.
-func takes(c *change) bool {
-	return holderOf(c.New) != "" && holderOf(c.New) != holderOf(c.Old)
-}
+func takes(c *change) bool { return holderOf(c.New) != "" && holderOf(c.New) != holderOf(c.Old) }
 
 // identity returns the name of the client, or without one its User-Agent. One client may have several
 // User-Agents, such as client-go's for the election.

@@ -73,7 +73,6 @@ func (gv GroupVersion) root() string {
 	return "/apis/" + gv.Group + "/" + gv.Version
 }
 
-// kindIn returns the name of an API type.
 func kindIn(gv meta.GroupVersion, kind string) object {
 	return object{"group": gv.Group, "kind": kind, "version": gv.Version}
 }

@@ -137,8 +137,7 @@ func body(o object, member string, types any) object {
 	return out
 }
 
-// referenced returns the definitions that parts of a document about versions refer to, directly or
-// through other definitions.
+// referenced returns the definitions that parts of a document about versions refer to, also indirectly.
 func referenced(definitions map[string]object, versions []GroupVersion, parts ...object) object {
 	out := object{}
 	var visit func(v any)
@@ -166,8 +165,7 @@ func referenced(definitions map[string]object, versions []GroupVersion, parts ..
 	return out
 }
 
-// withKinds returns a definition for a document that describes versions. WatchEvent and
-// DeleteOptions are kinds in every group version.
+// withKinds names the kinds of a definition: WatchEvent and DeleteOptions are kinds in every group version.
 func withKinds(name string, def object, versions []GroupVersion) object {
 	kind := strings.TrimPrefix(name, metaPrefix)
 	if name != metaPrefix+kind || kind != "WatchEvent" && kind != "DeleteOptions" {

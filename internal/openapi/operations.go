@@ -94,8 +94,7 @@ func (gv GroupVersion) actions(r Resource) []action {
 	}
 }
 
-// operation returns the method and the operation of an action. subject is the end of the
-// operation's id.
+// operation returns the method and the operation of an action. The operation's id ends with subject.
 func (r Resource) operation(gv GroupVersion, name, subject, description string, words map[string]object) (method string, op object) {
 	actions, kind := gv.actions(r), kindIn(gv.GroupVersion, r.Kind)
 	if s := r.body; s != nil {
@@ -206,7 +205,6 @@ func addPaths(paths object, gv GroupVersion, r Resource, words map[string]object
 	}
 }
 
-// operationGroup returns the name of the group version in operation ids and in tags.
 func (gv GroupVersion) operationGroup() (id, tag string) {
 	id, tag = operationWord(cmp.Or(gv.Group, "core"))
 	return id + camelCase(gv.Version, true), tag + "_" + camelCase(gv.Version, false)
@@ -217,8 +215,7 @@ func operationWord(group string) (id, tag string) {
 	return camelCase(group, true), camelCase(group, false)
 }
 
-// camelCase joins the words of s without the characters that operation ids must not
-// have.
+// camelCase joins the words of s without the characters that operation ids must not have.
 func camelCase(s string, upper bool) string {
 	var b strings.Builder
 	for i, r := range s {

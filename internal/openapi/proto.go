@@ -4,6 +4,7 @@ import (
 	_ "embed" // for protoText
 	"maps"
 	"math"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -41,7 +42,6 @@ type field struct {
 // forms are the forms of the messages of one version of OpenAPI, by their names.
 type forms map[string]form
 
-// newForms returns the forms of a version, "v2" or "v3".
 func newForms(version string) forms {
 	all := forms{"any": anyForm, "default": defaultV3}
 	for line := range strings.Lines(protoText) {
@@ -54,12 +54,11 @@ func newForms(version string) forms {
 		for _, word := range words[2:] {
 			name, rest, _ := strings.Cut(word, "=")
 			n, form, _ := strings.Cut(rest, ":")
-			if f := (field{name: name, number: number(n), integer: form == "integer"}); f.integer {
-				fields = append(fields, f)
-			} else {
+			f := field{name: name, number: number(n), integer: form == "integer"}
+			if !f.integer {
 				f.form = all.form(form)
-				fields = append(fields, f)
 			}
+			fields = append(fields, f)
 		}
 		all[message] = members(number(words[1]), fields)
 	}
@@ -119,7 +118,6 @@ func (all forms) parameterV2(m *message, v any) {
 	all.form(steps[in]+"parameter."+in)(m, v)
 }
 
-// members returns the form of an object with the given members.
 func members(extensions protowire.Number, fields []field) form {
 	return func(m *message, v any) {
 		o, _ := v.(object)
@@ -139,8 +137,7 @@ func members(extensions protowire.Number, fields []field) form {
 	}
 }
 
-// pairs returns the form of an object whose members are encoded as pairs of a name and
-// a message, in the order of the names.
+// pairs returns the form of an object whose members are pairs of a name and a message, in order.
 func pairs(number protowire.Number, value form) form {
 	return func(m *message, v any) {
 		o, _ := v.(object)
@@ -168,7 +165,6 @@ func defaultV3(m *message, v any) {
 	}
 }
 
-// message appends a field that is a message.
 func (m *message) message(number protowire.Number, v any, inner form) {
 	var fields message
 	inner(&fields, v)
@@ -176,27 +172,11 @@ func (m *message) message(number protowire.Number, v any, inner form) {
 	*m = protowire.AppendBytes(*m, fields)
 }
 
-func (m *message) double(number protowire.Number, v float64) {
-	*m = protowire.AppendTag(*m, number, protowire.Fixed64Type)
-	*m = protowire.AppendFixed64(*m, math.Float64bits(v))
-}
-
 // field appends a field, once for each item of a list.
 func (m *message) field(number protowire.Number, v any, inner form) {
-	switch v := v.(type) {
-	case []object:
-		for _, item := range v {
-			m.field(number, item, inner)
-		}
-		return
-	case []string:
-		for _, item := range v {
-			m.field(number, item, inner)
-		}
-		return
-	case []any:
-		for _, item := range v {
-			m.field(number, item, inner)
+	if list := reflect.ValueOf(v); list.Kind() == reflect.Slice {
+		for i := range list.Len() {
+			m.field(number, list.Index(i).Interface(), inner)
 		}
 		return
 	}
@@ -211,11 +191,9 @@ func (m *message) field(number protowire.Number, v any, inner form) {
 	case bool:
 		*m = protowire.AppendTag(*m, number, protowire.VarintType)
 		*m = protowire.AppendVarint(*m, protowire.EncodeBool(v))
-	case int: // a double of OpenAPI
-		m.double(number, float64(v))
-	case int64:
-		m.double(number, float64(v))
-	case float64:
-		m.double(number, v)
+	case int, int64, float64: // a double of OpenAPI
+		double := reflect.ValueOf(v).Convert(reflect.TypeFor[float64]()).Float()
+		*m = protowire.AppendTag(*m, number, protowire.Fixed64Type)
+		*m = protowire.AppendFixed64(*m, math.Float64bits(double))
 	}
 }

@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"github.com/kubecoord/kubecoord/internal/codec"
-	"github.com/kubecoord/kubecoord/internal/kinds"
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
@@ -39,8 +38,7 @@ type collector struct {
 	kinds       map[string]func() // that define the kinds with a schema, by the names of the definitions
 }
 
-// placedType is a Go type in one group version. If two group versions share a Go type,
-// each has its own definition.
+// placedType is a Go type in one group version, which has its own definition of it.
 type placedType struct {
 	meta.GroupVersion
 	goType reflect.Type
@@ -63,7 +61,7 @@ func collect(versions, all []GroupVersion) map[string]object {
 		}
 	}
 	var none GroupVersion
-	for _, goType := range []reflect.Type{reflect.TypeFor[meta.Status](), reflect.TypeFor[kinds.DeleteOptions](), reflect.TypeFor[meta.ListMeta]()} {
+	for _, goType := range []reflect.Type{reflect.TypeFor[meta.Status](), reflect.TypeFor[meta.DeleteOptions](), reflect.TypeFor[meta.ListMeta]()} {
 		c.define(c.name(goType, none), codec.MustCompile(goType, "v1"), none)
 	}
 	c.definitions[metaPrefix+"Status"].setKind(meta.GroupVersion{Version: "v1"}, "Status")
@@ -87,7 +85,6 @@ func collect(versions, all []GroupVersion) map[string]object {
 	return c.definitions
 }
 
-// defineKind adds the definition of a kind, and returns its name.
 func (c *collector) defineKind(gv GroupVersion, r Resource) (name string) {
 	name = r.definition(gv)
 	if r.schema() == nil {
@@ -123,7 +120,6 @@ func (gv GroupVersion) definition(name string) string {
 	return strings.Join(parts, ".") + "." + gv.Version + "." + name
 }
 
-// name returns the name of the definition of a Go type.
 func (c *collector) name(goType reflect.Type, gv GroupVersion) string {
 	if isMeta(goType) {
 		return metaPrefix + goType.Name()
@@ -226,8 +222,7 @@ func (c *collector) schema(t *codec.Type, gv GroupVersion) object {
 	return object{"type": "string"}
 }
 
-// list returns the definition of the list of a kind. Lists have no Go type in this
-// module.
+// list returns the definition of the list of a kind, which has no Go type.
 func list(gv GroupVersion, r Resource, item string) object {
 	metadata := member(ref(metaPrefix + "ListMeta"))
 	metadata.describe("The resourceVersion at which the list was true, and how to get the rest of it.")
@@ -254,7 +249,6 @@ func member(schema object) object {
 	return schema
 }
 
-// add adds a member to the schema o.
 func (o object) add(name string, schema object, required bool) {
 	properties, ok := o["properties"].(object)
 	if !ok {
@@ -268,7 +262,6 @@ func (o object) add(name string, schema object, required bool) {
 	}
 }
 
-// addTypeMeta adds the members that all kinds have.
 func (o object) addTypeMeta() {
 	for _, name := range []string{"apiVersion", "kind"} {
 		o.add(name, object{"type": "string", "description": commonNote(name, reflect.TypeFor[string]())}, false)
@@ -289,7 +282,6 @@ func (o object) description() string {
 
 func (o object) describe(text string) { o.set("description", text, text != "") }
 
-// set sets a member if ok is set.
 func (o object) set(name string, v any, ok bool) {
 	if ok {
 		o[name] = v
@@ -298,17 +290,10 @@ func (o object) set(name string, v any, ok bool) {
 
 // setZero sets the default of a required member.
 func (o object) setZero() {
-	switch o["type"] {
-	case "string":
-		o["default"] = ""
-	case "integer", "number":
-		o["default"] = 0
-	case "boolean":
-		o["default"] = false
-	}
+	zero, ok := map[any]any{"string": "", "integer": 0, "number": 0, "boolean": false}[o["type"]]
+	o.set("default", zero, ok)
 }
 
-// setKind sets the API type of a definition.
 func (o object) setKind(gv meta.GroupVersion, kind string) {
 	o[kindsExtension] = []object{kindIn(gv, kind)}
 }

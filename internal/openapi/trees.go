@@ -10,7 +10,6 @@ import (
 // This file makes definitions from schemas. Built-in kinds publish what upstream's generator finds in their Go types, so the
 // extensions of custom resources are left out.
 
-// definition returns the name of the definition of a kind.
 func (r Resource) definition(gv GroupVersion) string {
 	if s := r.schema(); s != nil && s.Name != "" {
 		return s.Name
@@ -62,7 +61,6 @@ func (c *collector) use(s *schema.Schema, native bool) object {
 	return ref(s.Name)
 }
 
-// tree returns a schema as it is published.
 func (c *collector) tree(s *schema.Schema, native bool) object {
 	o := object{}
 	for name, v := range s.Extra {
@@ -96,12 +94,8 @@ func (c *collector) tree(s *schema.Schema, native bool) object {
 		o.addTypeMeta()
 		o.add("metadata", member(ref(metaPrefix+"ObjectMeta")), false)
 		required, _ := o["required"].([]string)
-		for _, name := range []string{"kind", "apiVersion"} {
-			if !slices.Contains(required, name) {
-				required = append(required, name)
-			}
-		}
-		o["required"] = required
+		missing := slices.DeleteFunc([]string{"kind", "apiVersion"}, func(name string) bool { return slices.Contains(required, name) })
+		o["required"] = append(required, missing...)
 	}
 	return o
 }

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/kubecoord/kubecoord/internal/kinds"
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
@@ -55,7 +54,6 @@ func words() map[string]object {
 	return out
 }
 
-// schemaOf returns the schema of a member in wordsText.
 func schemaOf(attributes []string) object {
 	o := object{}
 	for _, attribute := range attributes {
@@ -93,7 +91,6 @@ func typeOf(name string) object {
 	return ref(metaPrefix + name)
 }
 
-// isComplete reports whether all members of a definition have types.
 func isComplete(def object) bool {
 	properties, _ := def["properties"].(object)
 	for _, p := range properties {
@@ -110,11 +107,9 @@ const (
 	versionInfo = "io.k8s.apimachinery.pkg.version.Info"
 )
 
-// isMeta reports whether a Go type is in the group meta.k8s.io. DeleteOptions is in
-// package registry, because it is not part of the Go API.
+// isMeta reports whether a Go type is in the group meta.k8s.io.
 func isMeta(goType reflect.Type) bool {
-	path := goType.PkgPath()
-	return path == reflect.TypeFor[meta.ObjectMeta]().PkgPath() || path == reflect.TypeFor[kinds.DeleteOptions]().PkgPath()
+	return goType.PkgPath() == reflect.TypeFor[meta.ObjectMeta]().PkgPath()
 }
 
 // commonNote returns the description of a member that all kinds have, or "".

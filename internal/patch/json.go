@@ -33,8 +33,7 @@ func JSON(o Object, body []byte, v Validation) (obj any, warnings []string, err 
 	})
 }
 
-// jsonPatchOp has the members of an operation. Error texts contain the name of the
-// type.
+// jsonPatchOp has the members of an operation. Error texts contain the name of the type.
 type jsonPatchOp struct {
 	Op    string `json:"op"`
 	Path  string `json:"path"`
@@ -42,8 +41,7 @@ type jsonPatchOp struct {
 	Value any    `json:"value"`
 }
 
-// operations returns the operations of a patch. A null becomes an operation without
-// members.
+// operations returns the operations of a patch. A null becomes an operation without members.
 func operations(patch *node) ([]*node, error) {
 	if patch == nil {
 		return nil, nil
@@ -66,15 +64,13 @@ func operations(patch *node) ([]*node, error) {
 	return patch.items, nil
 }
 
-// notDecodable returns the 400 for a value that does not fit a Go type, with the text
-// of encoding/json.
+// notDecodable returns the 400 for a value that does not fit a Go type, as encoding/json words it.
 func notDecodable(n *node, goType string) error {
 	found := map[byte]string{'{': "object", '[': "array", '"': "string", 't': "bool", 'f': "bool"}[n.text[0]]
 	return meta.NewBadRequest("json: cannot unmarshal %s into Go value of type %s", cmp.Or(found, "number"), goType)
 }
 
-// applyOperations returns a compact document after all operations. It returns an error
-// if one of them fails. Clients do not learn why.
+// applyOperations returns a compact document after all operations. Clients do not learn why one fails.
 func applyOperations(doc []byte, ops []*node) ([]byte, error) {
 	root, ok := parse(doc)
 	if !ok || root == nil {
@@ -165,7 +161,6 @@ func (e *editor) find(path string) (place, bool) {
 	}
 }
 
-// transfer moves or copies a value to path.
 func (e *editor) transfer(op *node, name, path string) bool {
 	source, ok := stringMember(op, "from")
 	if !ok {
@@ -260,8 +255,7 @@ func (p place) remove() bool {
 	return ok
 }
 
-// index returns the index of an item, which must be below length. A negative index counts
-// from the end.
+// index returns the index of an item below length. A negative index counts from the end.
 func (p place) index(length int) (int, bool) {
 	i, err := strconv.Atoi(p.key)
 	if i < 0 {

@@ -8,7 +8,6 @@ func Merge(o Object, body []byte, v Validation) (obj any, warnings []string, err
 	return o.edit(body, v, new(map[string]any), "", applyMerge)
 }
 
-// applyMerge returns an object after a patch. Both are compact.
 func applyMerge(current, text []byte) ([]byte, error) {
 	patch, _ := parse(text) // read refuses documents that are too deep
 	if patch == nil || patch.kind == scalar {

@@ -30,8 +30,7 @@ type node struct {
 	items   []*node          // of an array
 }
 
-// parse reads a valid and compact document. It returns false if the document is
-// nested too deeply.
+// parse reads a valid and compact document. It returns false for one that is nested too deeply.
 func parse(text []byte) (*node, bool) {
 	p := parser{Scanner: codec.Scanner{Text: text}}
 	n := p.value(0)
@@ -82,8 +81,7 @@ func unquote(text []byte) string {
 	return s
 }
 
-// encode returns the compact JSON of n, escaped for HTML like encoding/json. The error is
-// that n is nested too deeply.
+// encode returns the compact JSON of n, escaped for HTML, or an error if n is nested too deeply.
 func (n *node) encode() ([]byte, error) {
 	raw, ok := n.append(nil, 0)
 	if !ok {

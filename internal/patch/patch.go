@@ -107,8 +107,7 @@ func invalid(shown, detail string) error {
 	return field.Errors{field.Invalid("patch", shown, detail)}.Status(meta.GroupKind{}, "")
 }
 
-// rejected returns the 422 of a patch that does not fit the object. As upstream, its
-// text does not name the cause.
+// rejected returns the 422 of a patch that does not fit the object. As upstream, it does not say why.
 func rejected() error {
 	return meta.NewStatusError(http.StatusUnprocessableEntity, meta.ReasonInvalid, &meta.StatusDetails{},
 		"the server rejected our request due to an error in our request")

@@ -27,9 +27,7 @@ const (
 	prefixElementOrder  = "$setElementOrder"
 )
 
-func malformed(shown string) error {
-	return meta.NewBadRequest("invalid patch format of %s", shown)
-}
+func malformed(shown string) error { return meta.NewBadRequest("invalid patch format of %s", shown) }
 
 // Strategic applies a strategic merge patch: maps are merged, null deletes, and
 // lists are merged if the schema says so, by its merge key. It supports the
@@ -54,18 +52,11 @@ func Strategic(o Object, body []byte, v Validation) (obj any, warnings []string,
 		return nil, nil, err
 	}
 	obj, strictErrs, err := o.Read(merged, v != Ignore)
-	keepType(obj, o.Current)
+	if to, ok := obj.(meta.Object); ok { // upstream derives kind and apiVersion from the Go type
+		*to.GetTypeMeta() = *o.Current.(meta.Object).GetTypeMeta()
+	}
 	// Errors show the patch without the directives that mergeMap removed.
 	return v.finish(obj, append(faults, strictErrs...), err, func() string { return fmt.Sprintf("%+v", patch) })
-}
-
-// keepType copies kind and apiVersion. Upstream derives them from the Go type.
-func keepType(obj, current any) {
-	type typed interface{ GetTypeMeta() *meta.TypeMeta }
-	to, ok := obj.(typed)
-	if from, ok2 := current.(typed); ok && ok2 {
-		*to.GetTypeMeta() = *from.GetTypeMeta()
-	}
 }
 
 // schema is the type of a value in the document.
@@ -74,8 +65,7 @@ type schema struct {
 	pointer bool // whether the Go type is a pointer to Type
 }
 
-// member returns the field with a JSON name. If there is none, it ignores the case of
-// the name, as encoding/json does.
+// member returns the field with a JSON name, or with another case as encoding/json does.
 func (s schema) member(name string) (*codec.Field, error) {
 	if k := s.GoKind(); k != reflect.Struct {
 		return nil, fmt.Errorf("merging an object in json but data type is not struct, instead is: %s", k)
@@ -95,7 +85,6 @@ func (s schema) member(name string) (*codec.Field, error) {
 	return nil, fmt.Errorf("unable to find api field in struct %s for the json field %q", goName, name)
 }
 
-// listMember returns the rule for merging a list member.
 func (s schema) listMember(name string) (listRule, error) {
 	f, err := s.member(name)
 	if err != nil {
@@ -122,8 +111,7 @@ func (s schema) goKind() reflect.Kind {
 	return s.GoKind()
 }
 
-// strategy returns the strategy of a field. It ignores retainKeys, which has no effect
-// unless the patch has $retainKeys.
+// strategy returns the strategy of a field without retainKeys, which needs $retainKeys in the patch.
 func strategy(f *codec.Field) string {
 	for s := range strings.SplitSeq(f.PatchStrategy, ",") {
 		if s != "retainKeys" {
@@ -164,7 +152,6 @@ func mergeMap(live, patch map[string]any, s schema) (map[string]any, error) {
 	return live, nil
 }
 
-// applyDirective returns the map that results from the $patch directive of a map.
 func applyDirective(d any, patch map[string]any) (map[string]any, error) {
 	switch d {
 	case directiveReplace:
@@ -220,8 +207,7 @@ func retainKeys(live, patch map[string]any) error {
 	return nil
 }
 
-// mergeMember merges one member of a patch. deletes reports whether the member is a
-// list of items to delete.
+// mergeMember merges one member of a patch. deletes means that it is a list of items to delete.
 func mergeMember(live map[string]any, name string, patch any, deletes bool, s schema) (err error) {
 	if patch == nil {
 		delete(live, name)
@@ -268,7 +254,6 @@ func setClean(live map[string]any, name string, value any) {
 	}
 }
 
-// dropNulls removes null members from all objects in value.
 func dropNulls(value any) {
 	switch value := value.(type) {
 	case map[string]any:

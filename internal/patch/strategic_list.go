@@ -115,8 +115,7 @@ func (r listRule) applyItemDirectives(live, patch []any) (_, rest []any, err err
 	return live, rest, nil
 }
 
-// mergeItems merges each item of a patch into the first live item with the same
-// merge key, or appends it.
+// mergeItems merges each item of a patch into the first live item with its merge key, or appends it.
 func (r listRule) mergeItems(live, patch []any) ([]any, error) {
 	at := positionsOf(live, r.key)
 	var last error // returned unless a later item has another error
@@ -147,8 +146,7 @@ func (r listRule) mergeItems(live, patch []any) ([]any, error) {
 	return live, last
 }
 
-// orderItems returns the items of a merged list in their order: it sorts listed by
-// order and rest by the live list, and merges the two.
+// orderItems sorts listed by order and rest by the live list, and merges the two.
 func (r listRule) orderItems(listed, rest, order, live []any, areMaps bool) (_ []any, err error) {
 	if listed, err = r.sort(listed, order, areMaps); err != nil {
 		return nil, err
@@ -159,7 +157,6 @@ func (r listRule) orderItems(listed, rest, order, live []any, areMaps bool) (_ [
 	return r.interleave(rest, listed, live), nil
 }
 
-// split divides a list into the items that are in listed and the others.
 func (r listRule) split(list, listed []any) (in, out []any, err error) {
 	at, end := positionsOf(listed, r.key), len(listed)
 	if r.key != "" {
@@ -186,8 +183,7 @@ func (r listRule) split(list, listed []any) (in, out []any, err error) {
 	return in, out, nil
 }
 
-// sort sorts a list by the positions of its items in order. Items to delete go to
-// the end.
+// sort sorts a list by the positions of its items in order. Items to delete go to the end.
 func (r listRule) sort(list, order []any, areMaps bool) ([]any, error) {
 	var deletions []any
 	if areMaps {
@@ -208,8 +204,7 @@ func (r listRule) sort(list, order []any, areMaps bool) ([]any, error) {
 	return append(list, deletions...), nil
 }
 
-// splitDeletions divides a list of maps into items to keep and items with a
-// directive to delete them.
+// splitDeletions divides a list of maps into items to keep and items to delete.
 func splitDeletions(list []any) (rest, deletions []any) {
 	for _, item := range list {
 		if item.(map[string]any)[directive] == any(directiveDelete) {
@@ -362,7 +357,6 @@ func (r listRule) sameItem(a, b any) (bool, error) {
 	return v == w, nil
 }
 
-// memberList returns a member of m that must be a list.
 func memberList(m map[string]any, name string) (list []any, ok bool, err error) {
 	v, ok := m[name]
 	if ok {
@@ -380,8 +374,7 @@ func as[T any](v any) (T, error) {
 	return out, nil
 }
 
-// mergeKeyOf returns the value that identifies an item: its merge key, or the item
-// itself if key is empty.
+// mergeKeyOf returns the value that identifies an item: itself if key is empty.
 func mergeKeyOf(item any, key string) (any, error) {
 	if key == "" {
 		return item, nil
@@ -389,7 +382,6 @@ func mergeKeyOf(item any, key string) (any, error) {
 	return memberOf(item, key)
 }
 
-// memberOf returns the merge key of an item, which must be a map.
 func memberOf(item any, key string) (any, error) {
 	m, err := as[map[string]any](item)
 	if err != nil {
@@ -402,8 +394,7 @@ func memberOf(item any, key string) (any, error) {
 	return v, nil
 }
 
-// itemsAreMaps reports whether the items of two lists are maps. All items must have
-// the same type, and must not be lists.
+// itemsAreMaps reports whether the items of two lists are maps. All must have one type, and be no lists.
 func itemsAreMaps(a, b []any) (bool, error) {
 	var first reflect.Type
 	for i, item := range slices.Concat(a, b) {
@@ -441,7 +432,6 @@ func positionsOf(list []any, key string) positions {
 	return at
 }
 
-// of returns the position of v, or -1.
 func (p positions) of(v any) int {
 	if hashable(v) {
 		if i, ok := p[v]; ok {
@@ -451,8 +441,7 @@ func (p positions) of(v any) int {
 	return -1
 }
 
-// hashable reports whether a value is a scalar, and so can be compared and be a key
-// of a map.
+// hashable reports whether a value is a scalar, and so can be a key of a map.
 func hashable(v any) bool {
 	switch v.(type) {
 	case map[string]any, []any:
@@ -474,7 +463,6 @@ func allHashable(list []any) bool {
 	return !slices.ContainsFunc(list, func(v any) bool { return !hashable(v) })
 }
 
-// unique removes repeated scalars.
 func unique(list []any) []any {
 	seen := make(map[any]bool, len(list))
 	return slices.DeleteFunc(list, func(v any) bool {

@@ -57,7 +57,6 @@ func ParseIPSloppy(value string) (netip.Addr, bool) {
 	return addr.Unmap(), true
 }
 
-// withoutLeadingZeros removes leading zeros from each number.
 func withoutLeadingZeros(value string) string {
 	b := make([]byte, 0, len(value))
 	for i := range len(value) {

@@ -32,8 +32,7 @@ const (
 		"(e.g. 'key.name',  or 'KEY_NAME',  or 'key-name', regex used for validation is '" + configKeyPattern + "')"
 )
 
-// problems returns the problems of a part of a value: it has more than most bytes, or it is
-// not ok, with the given text.
+// problems returns the problems of a part of a value: too many bytes, and the text if it is not ok.
 func problems(part, value string, most int, unit string, ok bool, text string) (out []string) {
 	if len(value) > most {
 		out = append(out, part+"must be no more than "+strconv.Itoa(most)+" "+unit)

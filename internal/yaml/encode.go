@@ -30,8 +30,7 @@ func Encode(tree any) []byte {
 // mergeKey is the key that merges its value into the object around it.
 const mergeKey = "<<"
 
-// encode writes a tree with another key in place of mergeKey, and reports whether
-// it met one.
+// encode writes a tree with another key in place of mergeKey, and reports whether it met one.
 func encode(tree any, merge string) (text []byte, merges bool) {
 	text, err := yaml.Marshal(ordered(tree, merge, &merges))
 	if err != nil {

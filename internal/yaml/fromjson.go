@@ -30,7 +30,14 @@ const maxSpaces = 8 << 20
 // form would begin with more than 8 MiB of spaces. Few bytes in deep lists have many lines, so
 // a document of 1 MiB could become one of 10 GB.
 func IsDeep(data []byte) bool {
-	depth, spaces, quoted := 0, 0, false
+	_, spaces := Nesting(data)
+	return spaces > maxSpaces
+}
+
+// Nesting returns how many objects and arrays of a valid JSON text are inside of each other at most, and how many spaces
+// begin the lines of its indented form.
+func Nesting(data []byte) (deepest, spaces int) {
+	depth, quoted := 0, false
 	for i := 0; i < len(data); i++ {
 		switch c := data[i]; {
 		case c == '"':
@@ -40,6 +47,7 @@ func IsDeep(data []byte) bool {
 		case quoted:
 		case c == '{' || c == '[':
 			depth++
+			deepest = max(deepest, depth)
 			spaces += 2 * depth
 		case c == ',':
 			spaces += 2 * depth
@@ -47,5 +55,5 @@ func IsDeep(data []byte) bool {
 			depth--
 		}
 	}
-	return spaces > maxSpaces
+	return deepest, spaces
 }

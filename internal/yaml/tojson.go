@@ -43,15 +43,13 @@ func ToJSON(data []byte) (text []byte, duplicates []error, err error) {
 	return text, duplicates, nil
 }
 
-// recoverTo turns a panic of v2 or v3 into an error.
 func recoverTo(err *error) {
 	if v := recover(); v != nil {
 		*err = fmt.Errorf("yaml: %v", v)
 	}
 }
 
-// duplicateKeys returns the duplicate keys that strict decoding found, or nil if
-// err is another error.
+// duplicateKeys returns the duplicate keys that strict decoding found, or nil for another error.
 func duplicateKeys(err error) (duplicates []error) {
 	if wrong, ok := errors.AsType[*yaml.TypeError](err); ok {
 		for _, text := range wrong.Errors {

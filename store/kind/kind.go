@@ -87,3 +87,13 @@ func (i *Info) Preferred() int {
 // Stored reports whether objects are kept. An object of a kind that is not stored, such as a SubjectAccessReview, is answered and
 // forgotten.
 func (i *Info) Stored() bool { return i.Serves("watch") }
+
+// BuiltInGroup reports whether one of the kinds in all is Native and of the group. A real server answers all paths below such a
+// group itself, in every version, so that a CustomResourceDefinition of the group is established and has no effect (upstream: apiserver,
+// server/handler.go, director.ServeHTTP, which finds the group's own web service).
+func BuiltInGroup(all []Kind, group string) bool {
+	return slices.ContainsFunc(all, func(k Kind) bool {
+		info := k.Info()
+		return info.Native && info.Group == group
+	})
+}

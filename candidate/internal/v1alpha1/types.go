@@ -25,6 +25,8 @@ type LeaseCandidateSpec struct {
 	// Both versions are required only if OldestEmulationVersion is among the strategies.
 	BinaryVersion    string `json:"binaryVersion,omitempty" protobuf:"4"`
 	EmulationVersion string `json:"emulationVersion,omitempty" protobuf:"5"`
+	// Strategy is only here so that the fields are the fields of v1beta1.
+	Strategy lease.CoordinatedLeaseStrategy `json:"-"`
 	// PreferredStrategies has at least one item, in the order of preference. [Y, X]
 	// outvotes [X]; [X, Y] and [Y, X] conflict.
 	PreferredStrategies []lease.CoordinatedLeaseStrategy `json:"preferredStrategies,omitempty" protobuf:"6" listType:"atomic" goPackage:"v1"`
