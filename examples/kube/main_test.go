@@ -8,7 +8,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -176,26 +175,5 @@ func TestDefinitionsInTheGroupsOfBuiltInKindsHaveNoEffect(t *testing.T) {
 		assert.True(t, served["networkpolicies.networking.k8s.io"])
 		assert.NotContains(t, served, "locks.coordination.k8s.io")
 		assert.NotContains(t, served, "fleets.networking.k8s.io")
-	}
-}
-
-func TestFlagSaysWhatTheServerDoes(t *testing.T) {
-	var f kinds.Flags
-	set := flag.NewFlagSet("kube", flag.ContinueOnError)
-	f.Register(set, "client-go")
-	f.RegisterCluster(set)
-	for _, on := range []bool{false, true} {
-		require.NoError(t, set.Parse([]string{"-cluster=" + strconv.FormatBool(on)}))
-		opts, err := f.API(httpapi.Options{})
-		require.NoError(t, err)
-		api := apitest.New(t, apitest.Options{API: opts})
-		for path, exists := range map[string]bool{"/api/v1/namespaces/default": on, "/api/v1/namespaces/default/services/kubernetes": on} {
-			req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, api.Host()+path, nil)
-			require.NoError(t, err)
-			resp, err := api.Transport().RoundTrip(req)
-			require.NoError(t, err)
-			assert.NoError(t, resp.Body.Close())
-			assert.Equal(t, exists, resp.StatusCode == http.StatusOK, path)
-		}
 	}
 }
