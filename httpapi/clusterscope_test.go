@@ -5,7 +5,6 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
-	"github.com/stretchr/testify/require"
 
 	"github.com/kubecoord/kubecoord/httpapi"
 	"github.com/kubecoord/kubecoord/store"
@@ -71,25 +70,4 @@ func TestPathsOfTheWrongScopeAreNotFound(t *testing.T) {
 	assertStatus(t, s.do(t, "GET", "/apis/example.com/v1/widgets/a", ""), 404, "NotFound", `widgets.example.com "a" not found`)
 	assertStatus(t, s.do(t, "GET", "/apis/example.com/v1/widgets?fieldSelector=metadata.namespace=a", ""), 400, "BadRequest",
 		"field label not supported: metadata.namespace")
-}
-
-func TestClusterScopeIsDiscovered(t *testing.T) {
-	s := newClusterServer(t)
-	resources := s.must(t, "GET", "/apis/example.com/v1", "")
-	assert.Equal(t, false, resources.at("resources", 0, "namespaced"))
-	assert.Equal(t, false, resources.at("resources", 1, "namespaced"))
-	aggregated := s.must(t, "GET", "/apis", "", "Accept", aggregatedAccept)
-	assert.Equal(t, "Cluster", aggregated.at("items", 1, "versions", 0, "resources", 0, "scope"))
-	for _, document := range []string{"/openapi/v2", "/openapi/v3/apis/example.com/v1"} {
-		paths := tree(s.must(t, "GET", document, "").at("paths").(map[string]any))
-		for path, id := range map[string]string{
-			clusterEngines: "listExampleComV1Engine", clusterEngines + "/{name}": "readExampleComV1Engine",
-			clusterEngines + "/{name}/status": "readExampleComV1EngineStatus",
-		} {
-			require.NotNil(t, paths[path], path)
-			assert.Equal(t, id, paths.at(path, "get", "operationId"))
-		}
-		assert.NotNil(t, paths.at(clusterEngines, "post"))
-		assert.Nil(t, paths["/apis/example.com/v1/namespaces/{namespace}/engines"])
-	}
 }

@@ -160,23 +160,6 @@ func TestDeepNestingIsRefused(t *testing.T) {
 	}
 }
 
-func TestJSONPatchHasAtMostTenThousandOperations(t *testing.T) {
-	s := newHostileServer(t)
-	version := s.st.ResourceVersion()
-	operations := func(count int) answer {
-		list := strings.Repeat(`{"op":"test","path":"/kind","value":"Lease"},`, count)
-		return s.do(t, "PATCH", leases+"/a", "["+strings.TrimSuffix(list, ",")+"]", "Content-Type", "application/json-patch+json")
-	}
-	assert.Equal(t, http.StatusOK, operations(10_000).Code)
-	for _, count := range []int{10_001, 60_000} {
-		assertStatus(t, operations(count), http.StatusRequestEntityTooLarge, "RequestEntityTooLarge",
-			fmt.Sprint("Request entity too large: The allowed maximum operations in a JSON patch is 10000, got ", count))
-	}
-	// So many do not even fit into a body.
-	assert.Equal(t, http.StatusRequestEntityTooLarge, operations(100_000).Code)
-	assert.Equal(t, version, s.st.ResourceVersion())
-}
-
 func TestJSONPatchCannotCopyWithoutLimit(t *testing.T) {
 	s := newHostileServer(t)
 	version := s.st.ResourceVersion()

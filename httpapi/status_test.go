@@ -5,7 +5,6 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
-	"github.com/stretchr/testify/require"
 
 	"github.com/kubecoord/kubecoord/httpapi"
 	"github.com/kubecoord/kubecoord/store"
@@ -65,8 +64,7 @@ func newEngineServer(t testing.TB) *server {
 }
 
 const (
-	engines   = "/apis/example.com/v1/namespaces/default/engines"
-	enginesV2 = "/apis/example.com/v2/namespaces/default/engines"
+	engines = "/apis/example.com/v1/namespaces/default/engines"
 
 	merge    = "application/merge-patch+json"
 	applying = "application/apply-patch+yaml"
@@ -141,34 +139,6 @@ func TestInvalidRequestsForAStatus(t *testing.T) {
 			}
 			assertStatus(t, a, row.code, row.reason, row.message)
 		})
-	}
-}
-
-func TestStatusIsDiscovered(t *testing.T) {
-	s := newEngineServer(t)
-	resources := s.must(t, "GET", "/apis/example.com/v2", "")
-	assert.Equal(t, []any{"delete", "deletecollection", "get", "list", "patch", "create", "update", "watch"}, resources.at("resources", 0, "verbs"))
-	assert.Equal(t, map[string]any{
-		"name": "engines/status", "singularName": "", "namespaced": true, "kind": "Engine", "verbs": []any{"get", "patch", "update"},
-	}, resources.at("resources", 1))
-	aggregated := s.must(t, "GET", "/apis", "", "Accept", aggregatedAccept)
-	kind := map[string]any{"group": "example.com", "version": "v2", "kind": "Engine"}
-	assert.Equal(t, kind, aggregated.at("items", 1, "versions", 1, "resources", 0, "responseKind"))
-	assert.Equal(t, []any{map[string]any{"subresource": "status", "responseKind": kind, "verbs": []any{"get", "patch", "update"}}},
-		aggregated.at("items", 1, "versions", 1, "resources", 0, "subresources"))
-	for _, document := range []string{"/openapi/v2", "/openapi/v3/apis/example.com/v2"} {
-		path, _ := s.must(t, "GET", document, "").at("paths", "/apis/example.com/v2/namespaces/{namespace}/engines/{name}/status").(map[string]any)
-		require.NotNil(t, path, document)
-		assert.Equal(t, "patchExampleComV2NamespacedEngineStatus", tree(path).at("patch", "operationId"))
-		assert.NotNil(t, path["get"])
-		assert.Len(t, path["parameters"], 3, "name, namespace and pretty")
-		assert.NotNil(t, path["put"])
-		assert.Nil(t, path["delete"])
-	}
-	for document, form := range map[string]string{"/openapi/v2": "v2", "/openapi/v3/apis/example.com/v2": "v3"} {
-		a := s.do(t, "GET", document, "", "Accept", "application/com.github.proto-openapi.spec."+form+"@v1.0+protobuf")
-		assert.Equal(t, http.StatusOK, a.Code)
-		assert.Contains(t, a.Body, "patchExampleComV2NamespacedEngineStatus")
 	}
 }
 

@@ -159,24 +159,3 @@ func TestModifyWritesNothingIfItsContextEndsMeanwhile(t *testing.T) {
 	assert.Equal(t, context.Canceled, err)
 	assert.Nil(t, mustGet(t, leases, "ns/a").Spec.HolderIdentity)
 }
-
-func TestPreconditionsOfADeletion(t *testing.T) {
-	const cannot = `Operation cannot be fulfilled on Lease.coordination.k8s.io "a": `
-	leases := lease.In(newStore(t))
-	l := mustCreate(t, leases, newLease("ns/a"))
-	_, err := leases.Delete(t.Context(), "ns", "a", store.DeleteOptions{UID: "other"})
-	assertStatus(t, err, 409, store.ErrConflict, cannot+"the UID in the precondition (other) does not match the UID in record ("+
-		string(l.UID)+"). The object might have been deleted and then recreated")
-	_, err = leases.Delete(t.Context(), "ns", "a", store.DeleteOptions{UID: l.UID, ResourceVersion: "1"})
-	assertStatus(t, err, 409, store.ErrConflict, cannot+"the ResourceVersion in the precondition (1) does not match the ResourceVersion in record (1001). "+
-		"The object might have been modified")
-	_, err = leases.DeleteCollection(t.Context(), store.DeleteOptions{ResourceVersion: "1"}, store.ListOptions{})
-	require.ErrorIs(t, err, store.ErrConflict)
-	assert.Equal(t, l, mustGet(t, leases, "ns/a"))
-
-	for _, opts := range []store.DeleteOptions{{UID: l.UID, ResourceVersion: l.ResourceVersion}, {UID: l.UID}, {ResourceVersion: l.ResourceVersion}} {
-		opts.DryRun = true
-		_, err = leases.Delete(t.Context(), "ns", "a", opts)
-		require.NoError(t, err)
-	}
-}

@@ -10,7 +10,7 @@ import (
 	"github.com/kubecoord/kubecoord/store"
 )
 
-// httpapi's TestPatchAndApplyAreTheSameThroughBothDoors compares patches and applies with
+// TestVerbsAnswerAsTheCollectionOfAStore in httpapi/client compares patches and applies with
 // the same requests over HTTP. Here is what only Go can ask for.
 
 func TestPatchTypeMustBeKnown(t *testing.T) {
@@ -28,24 +28,4 @@ func TestPatchTypeMustBeKnown(t *testing.T) {
 	_, err = lease.In(st).Patch(t.Context(), "ns", "a", store.MergePatch, nil, store.PatchOptions{})
 	require.ErrorIs(t, err, store.ErrBadRequest, "a nil patch is no JSON")
 	assert.Equal(t, "1002", st.ResourceVersion())
-}
-
-func TestPatchAndApplyOfAStatus(t *testing.T) {
-	st := newStore(t)
-	engines := newEngineKind(true).In(st)
-	_, err := engines.Create(t.Context(), newEngine("ns/a", 1, 0), store.CreateOptions{})
-	require.NoError(t, err)
-	e, err := engines.Status().Patch(t.Context(), "ns", "a", store.MergePatch, []byte(`{"spec":{"speed":9},"status":{"turns":3}}`), store.PatchOptions{})
-	require.NoError(t, err)
-	assert.Equal(t, shown{1, 3, 1, "1002"}, e.shown())
-	e, err = engines.Status().Apply(t.Context(), newEngine("ns/a", 0, 4), store.ApplyOptions{FieldManager: "m", Force: true})
-	require.NoError(t, err)
-	assert.Equal(t, shown{1, 4, 1, "1003"}, e.shown())
-
-	leases := lease.In(st).Status()
-	const want = "store: leases: the status is not a subresource of this kind; set Descriptor.Status, or write the whole object"
-	_, err = leases.Patch(t.Context(), "ns", "a", store.MergePatch, []byte(`{}`), store.PatchOptions{})
-	require.EqualError(t, err, want)
-	_, err = leases.Apply(t.Context(), newLease("ns/a"), store.ApplyOptions{FieldManager: "m"})
-	require.EqualError(t, err, want)
 }

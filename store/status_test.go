@@ -6,8 +6,6 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/kubecoord/kubecoord/internal/kinds"
-	"github.com/kubecoord/kubecoord/internal/registry"
 	"github.com/kubecoord/kubecoord/store"
 	"github.com/kubecoord/kubecoord/store/kind"
 	"github.com/kubecoord/kubecoord/store/meta"
@@ -99,26 +97,4 @@ func TestCollectionOfAStatusNeitherCreatesNorDeletes(t *testing.T) {
 	list, err := status.List(t.Context(), store.ListOptions{})
 	require.NoError(t, err)
 	assert.Len(t, list.Items, 1)
-}
-
-func TestFinalizersWithoutADomainAreWarnedAbout(t *testing.T) {
-	var warnings []string
-	r := resourceOf(newStore(t), newEngineKind(true))
-	e := newEngine("ns/a", 1, 1)
-	e.Finalizers = []string{"mine", "a.b", "a.b/c", "orphan"}
-	req := registry.Request{Namespace: "ns", Name: "a", Warn: func(s string) { warnings = append(warnings, s) }}
-	_, err := r.Create(t.Context(), e, req)
-	require.NoError(t, err)
-	want := []string{
-		`metadata.finalizers: "a.b": prefer a domain-qualified finalizer name including a path (/) to avoid accidental conflicts with other finalizer writers`,
-		`metadata.finalizers: "mine": prefer a domain-qualified finalizer name to avoid accidental conflicts with other finalizer writers`,
-	}
-	assert.Equal(t, want, warnings)
-	_, _, err = r.Update(t.Context(), &req, registry.Replacement(func(current *registry.Item) (kinds.Object, error) {
-		e := current.Wire().(*engine)
-		e.Spec.Speed = 2
-		return r.FromWire(t.Context(), 0, e)
-	}))
-	require.NoError(t, err)
-	assert.Equal(t, want, warnings, "they are told once")
 }

@@ -11,7 +11,6 @@ import (
 	"os"
 	"os/exec"
 	"os/signal"
-	"path/filepath"
 	"strings"
 	"sync"
 	"syscall"
@@ -24,7 +23,6 @@ import (
 	"github.com/kubecoord/kubecoord/httpapi/apitest"
 	"github.com/kubecoord/kubecoord/lease"
 	"github.com/kubecoord/kubecoord/store"
-	"github.com/kubecoord/kubecoord/store/meta"
 )
 
 // role is the variable that makes this program another one: contend itself, or a command.
@@ -178,21 +176,6 @@ func TestOnceEndsWithTheTerm(t *testing.T) {
 	assert.Equal(t, "another", holder(t, api))
 }
 
-func TestStopBeforeTheCommandHasRunIsUnfinished(t *testing.T) {
-	api := apitest.New(t)
-	another, seconds := "another", int32(15)
-	_, err := lease.In(api.Store()).Create(t.Context(), &lease.Lease{
-		ObjectMeta: meta.ObjectMeta{Namespace: "default", Name: "job"},
-		Spec:       lease.LeaseSpec{HolderIdentity: &another, LeaseDurationSeconds: &seconds},
-	}, store.CreateOptions{})
-	require.NoError(t, err)
-	p := start(t, api, "--", os.Args[0])
-	p.stop()
-	assert.Equal(t, exitUnfinished, <-p.code)
-	assert.Equal(t, "another", holder(t, api))
-	assert.NotContains(t, p.errs.String(), "contend:")
-}
-
 func TestCommandThatIgnoresSIGTERMIsKilled(t *testing.T) {
 	t.Setenv(role, "deaf")
 	p := start(t, apitest.New(t), "-grace", "10ms", "--", os.Args[0])
@@ -253,10 +236,6 @@ func TestCommandDoesNotOutliveContend(t *testing.T) {
 	assert.Eventually(t, func() bool { return ended(pid) }, time.Minute, 10*time.Millisecond)
 }
 
-func TestIdentitiesDiffer(t *testing.T) {
-	assert.NotEqual(t, newIdentity(), newIdentity())
-}
-
 func TestWrongFlagsAreOneLine(t *testing.T) {
 	for args, want := range map[string]string{
 		"-server http://a -kubeconfig b": "contend: -server and -kubeconfig: set one\n",
@@ -281,16 +260,4 @@ func TestWrongFlagsAreOneLine(t *testing.T) {
 	errs := &bytes.Buffer{}
 	assert.Zero(t, run(t.Context(), []string{"-h"}, io.Discard, errs))
 	assert.Contains(t, errs.String(), "usage: contend [flags] [-- command args...]")
-}
-
-func TestCommandThatCannotBeStartedIsAnError(t *testing.T) {
-	program := filepath.Join(t.TempDir(), "program")
-	require.NoError(t, os.WriteFile(program, []byte("\x7fELF"), 0o700))
-	api := apitest.New(t)
-	p := start(t, api, "--", program)
-	p.line(t)
-	p.line(t)
-	assert.Equal(t, exitFailed, <-p.code)
-	assert.Contains(t, p.errs.String(), program)
-	assert.Empty(t, holder(t, api))
 }

@@ -1,12 +1,9 @@
 package main
 
 import (
-	"encoding/base64"
 	"encoding/json"
-	"encoding/pem"
 	"io"
 	"net/http"
-	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
@@ -143,32 +140,4 @@ func TestReplicasDoWhatAClusterDoes(t *testing.T) {
 	code, _ = a.do(http.MethodDelete, "/api/v1/namespaces/short", "")
 	require.Equal(t, http.StatusOK, code)
 	b.until(http.StatusNotFound, http.MethodGet, "/api/v1/namespaces/short", "")
-
-	// Admission webhooks
-	hooks := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		var review struct {
-			Request struct {
-				UID  string `json:"uid"`
-				Name string `json:"name"`
-			} `json:"request"`
-		}
-		if err := json.NewDecoder(r.Body).Decode(&review); err != nil {
-			http.Error(w, err.Error(), http.StatusBadRequest)
-			return
-		}
-		_ = json.NewEncoder(w).Encode(map[string]any{
-			"apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview",
-			"response": map[string]any{"uid": review.Request.UID, "allowed": review.Request.Name != "refused"},
-		})
-	}))
-	defer hooks.Close()
-	ca := base64.StdEncoding.EncodeToString(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: hooks.Certificate().Raw}))
-	a.create("/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations", `{apiVersion: admissionregistration.k8s.io/v1, kind: ValidatingWebhookConfiguration, metadata: {name: hooks},
- webhooks: [{name: hooks.example.com, clientConfig: {url: "`+hooks.URL+`", caBundle: `+ca+`}, sideEffects: None, admissionReviewVersions: [v1],
- rules: [{apiGroups: [""], apiVersions: [v1], resources: [configmaps], operations: [CREATE]}]}]}`)
-	doc = b.until(http.StatusBadRequest, http.MethodPost, configMaps+"?dryRun=All", configMap("refused"))
-	assert.Equal(t, `admission webhook "hooks.example.com" denied the request without explanation`, doc["message"])
-	for _, r := range replicas {
-		r.until(http.StatusCreated, http.MethodPost, configMaps+"?dryRun=All", configMap("allowed"))
-	}
 }

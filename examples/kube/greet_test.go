@@ -70,20 +70,3 @@ func TestPrintedCommandsOfKubectlWork(t *testing.T) {
 		}
 	}
 }
-
-// Without a certificate that kubectl can trust, or with tokens that it would not send, the greeting says what is missing.
-func TestGreetingSaysWhyThereIsNoKubectl(t *testing.T) {
-	cmd := exec.CommandContext(t.Context(), os.Args[0], "-listen", "127.0.0.1:0", "-tls")
-	cmd.Env = append(os.Environ(), asServer+"=yes")
-	out, err := cmd.StdoutPipe()
-	require.NoError(t, err)
-	require.NoError(t, cmd.Start())
-	defer func() { cmd.Process.Kill(); cmd.Wait() }()
-	var lines []string
-	for printed := bufio.NewScanner(out); len(lines) < 6 && printed.Scan(); {
-		lines = append(lines, strings.TrimSpace(printed.Text()))
-	}
-	require.Len(t, lines, 6)
-	assert.Equal(t, "# for kubectl set -kubeconfig, which gets the certificate too", lines[4])
-	assert.Regexp(t, "^curl .*/apis$", lines[5])
-}

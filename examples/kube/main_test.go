@@ -8,7 +8,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -145,57 +144,4 @@ func TestFlagsChooseTheKinds(t *testing.T) {
 	require.NoError(t, err)
 	_, err = f.API(httpapi.Options{})
 	assert.EqualError(t, err, `-kinds: got "openshift", want client-go or nothing`)
-}
-
-// The built-in kinds stay, and kinds beside them in their groups are not served, whether the definitions are objects of the store, as
-// in examples/kube, or not, as in examples/durable.
-func TestDefinitionsInTheGroupsOfBuiltInKindsHaveNoEffect(t *testing.T) {
-	dir := t.TempDir()
-	for _, names := range [][3]string{{"leases", "coordination.k8s.io", "Lease"}, {"locks", "coordination.k8s.io", "Lock"}, {"networkpolicies", "networking.k8s.io", "NetworkPolicy"}, {"fleets", "networking.k8s.io", "Fleet"}} {
-		text := strings.NewReplacer("gadgets.example.com", names[0]+"."+names[1], "metadata: {", "metadata: {annotations: {api-approved.kubernetes.io: unapproved}, ",
-			"example.com", names[1], "gadgets", names[0], "Gadget", names[2]).Replace(gadgets)
-		require.NoError(t, os.WriteFile(filepath.Join(dir, names[0]+".yaml"), []byte(text), 0o600))
-	}
-	require.NoError(t, os.WriteFile(filepath.Join(dir, "gadgets.yaml"), []byte(gadgets), 0o600))
-	f, err := parse(t, "-crds", dir)
-	require.NoError(t, err)
-	all, err := f.API(httpapi.Options{})
-	require.NoError(t, err)
-	fixed, err := f.Fixed(httpapi.Options{})
-	require.NoError(t, err)
-	for _, opts := range []apitest.Options{{API: all, Fixtures: f.Definitions()}, {API: fixed}} {
-		api := apitest.New(t, opts)
-		served := map[string]bool{}
-		for _, k := range api.Handler().Kinds() {
-			info := k.Info()
-			served[info.Plural+"."+info.Group] = info.Native
-		}
-		native, exists := served["gadgets.example.com"]
-		assert.Equal(t, []bool{false, true}, []bool{native, exists})
-		assert.True(t, served["leases.coordination.k8s.io"])
-		assert.True(t, served["networkpolicies.networking.k8s.io"])
-		assert.NotContains(t, served, "locks.coordination.k8s.io")
-		assert.NotContains(t, served, "fleets.networking.k8s.io")
-	}
-}
-
-func TestFlagSaysWhatTheServerDoes(t *testing.T) {
-	var f kinds.Flags
-	set := flag.NewFlagSet("kube", flag.ContinueOnError)
-	f.Register(set, "client-go")
-	f.RegisterCluster(set)
-	for _, on := range []bool{false, true} {
-		require.NoError(t, set.Parse([]string{"-cluster=" + strconv.FormatBool(on)}))
-		opts, err := f.API(httpapi.Options{})
-		require.NoError(t, err)
-		api := apitest.New(t, apitest.Options{API: opts})
-		for path, exists := range map[string]bool{"/api/v1/namespaces/default": on, "/api/v1/namespaces/default/services/kubernetes": on} {
-			req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, api.Host()+path, nil)
-			require.NoError(t, err)
-			resp, err := api.Transport().RoundTrip(req)
-			require.NoError(t, err)
-			assert.NoError(t, resp.Body.Close())
-			assert.Equal(t, exists, resp.StatusCode == http.StatusOK, path)
-		}
-	}
 }

@@ -223,6 +223,12 @@ func sameSteps[T any](t *testing.T, local, remote collection[T], named func(name
 		{"patch that fails", func(c collection[T]) (any, error) {
 			return c.Patch(ctx, namespace, "a", store.JSONPatch, []byte(`[{"op":"test","path":"/metadata/name","value":"x"}]`), store.PatchOptions{})
 		}},
+		{"patch with an unknown member", func(c collection[T]) (any, error) {
+			return c.Patch(ctx, namespace, "a", store.MergePatch, []byte(`{"metadata":{"unknown":1}}`), store.PatchOptions{DryRun: true})
+		}},
+		{"patch with a member twice", func(c collection[T]) (any, error) {
+			return c.Patch(ctx, namespace, "a", store.MergePatch, []byte(`{"metadata":{"name":"a","name":"a"}}`), store.PatchOptions{})
+		}},
 		{"apply", func(c collection[T]) (any, error) {
 			return c.Apply(ctx, named("applied"), store.ApplyOptions{FieldManager: "applier"})
 		}},

@@ -7,7 +7,6 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
-	eventsv1 "k8s.io/api/events/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
@@ -86,35 +85,5 @@ func TestBuiltInKindsKeepTheirGoType(t *testing.T) {
 		assert.EqualError(t, err, "store: kind Pod: got objects of type *v1.Pod, want *store.Unstructured")
 		_, err = kube.In[corev1.Service](kind, api.Store())
 		assert.EqualError(t, err, "store: kind Pod: got objects of type *v1.Pod, want *v1.Service")
-	})
-}
-
-func TestAnEventIsOfTheTypeOfItsGroup(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		api := newBuiltins(t)
-		_, core := collections[corev1.Event](t, api)
-		_, group := collections[eventsv1.Event](t, api)
-		for name, events := range group {
-			sent := &eventsv1.Event{
-				ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name}, EventTime: metav1.NowMicro(), ReportingController: "c",
-				ReportingInstance: "i", Action: "a", Reason: "r", Type: "Normal", Regarding: corev1.ObjectReference{Namespace: "default"}, Note: "first",
-			}
-			_, err := events.Create(t.Context(), sent, store.CreateOptions{})
-			require.NoError(t, err)
-			got, err := events.Get(t.Context(), "default", name)
-			require.NoError(t, err)
-			assert.Equal(t, "first", got.Note)
-			other, err := core[name].Get(t.Context(), "default", name)
-			require.NoError(t, err)
-			assert.Equal(t, "first", other.Message)
-			seen := 0
-			for ev, err := range events.Follow(t.Context(), store.WatchOptions{Namespace: "default", Name: name}) {
-				require.NoError(t, err)
-				assert.Equal(t, "c", ev.Object.ReportingController)
-				if seen++; seen == 1 {
-					break
-				}
-			}
-		}
 	})
 }

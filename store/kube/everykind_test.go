@@ -8,7 +8,6 @@ import (
 	"sync"
 	"testing"
 	"testing/synctest"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -22,7 +21,6 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/kubecoord/kubecoord/httpapi/apitest"
-	"github.com/kubecoord/kubecoord/store"
 	"github.com/kubecoord/kubecoord/store/fixture"
 	"github.com/kubecoord/kubecoord/store/kind"
 	"github.com/kubecoord/kubecoord/store/kube/crd"
@@ -161,24 +159,6 @@ func TestForksOfEveryKindAreIndependent(t *testing.T) {
 	})
 }
 
-func TestReadsOfEveryKindMayLag(t *testing.T) {
-	forEachSample(t, noOptions, func(t *testing.T, api *apitest.API, s sample) {
-		objects, stale := s.in(t, api, "me"), s.in(t, api, "lagging")
-		first := s.create(t, objects, "a")
-		lag := api.Fault(apitest.Stale(apitest.StaleOptions{}), apitest.Match{Client: "lagging"})
-		_, err := objects.Update(t.Context(), s.set(t, first.DeepCopy(), "second"), metav1.UpdateOptions{})
-		require.NoError(t, err)
-		read := func() string {
-			got, err := stale.Get(t.Context(), "a", metav1.GetOptions{ResourceVersion: "0"})
-			require.NoError(t, err)
-			return s.value(got)
-		}
-		assert.Equal(t, "first", read())
-		lag.Remove()
-		assert.Equal(t, "second", read())
-	})
-}
-
 func TestVerdictFindsLostUpdatesOfEveryKind(t *testing.T) {
 	forEachSample(t, noOptions, func(t *testing.T, api *apitest.API, s sample) {
 		mine, yours := s.in(t, api, "mine"), s.in(t, api, "yours")
@@ -213,21 +193,5 @@ func TestADumpOfEveryKindLoadsAgain(t *testing.T) {
 		got, err := s.in(t, again, "me").Get(t.Context(), "b", metav1.GetOptions{})
 		require.NoError(t, err)
 		assert.Equal(t, want, got)
-	})
-}
-
-func TestManualTimeExpiresTheHistoryOfEveryKind(t *testing.T) {
-	forEachSample(t, func() apitest.Options { return apitest.Options{Store: store.Options{HistoryAge: time.Hour}} }, func(t *testing.T, api *apitest.API, s sample) {
-		objects := s.in(t, api, "me")
-		first := s.create(t, objects, "a")
-		s.create(t, objects, "b")
-		time.Sleep(2 * time.Hour)
-		w, err := objects.Watch(t.Context(), metav1.ListOptions{ResourceVersion: first.GetResourceVersion()})
-		if err == nil {
-			ev := <-w.ResultChan()
-			err = apierrors.FromObject(ev.Object)
-			w.Stop()
-		}
-		assert.True(t, apierrors.IsResourceExpired(err), "%v", err)
 	})
 }

@@ -46,13 +46,6 @@ func TestProgramPrintsAndDrawsTheUpgrade(t *testing.T) {
 	assert.Contains(t, string(svg), "node-2-v1.37b")
 }
 
-func TestProgramFailsWhereItCannotDraw(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		var out bytes.Buffer
-		assert.ErrorIs(t, report(t.Context(), &out, filepath.Join(t.TempDir(), "no", "such.svg"), classic), os.ErrNotExist)
-	})
-}
-
 func TestUpgradeHandsTheLeaseFromTheOldestToTheNext(t *testing.T) {
 	for name, s := range map[string]settings{"in the time of client-go": classic, "in less": quick} {
 		t.Run(name, func(t *testing.T) {

@@ -126,23 +126,3 @@ func (m *migration) lease() *lease.Lease {
 	require.NoError(m.t, err)
 	return l
 }
-
-// Processes that start at once are chosen from together. The best one leads when it
-// looks at the Lease for the second time, after 2.2 retryPeriod at most.
-func TestThreeProcessesThatStartAtOnceHaveALeaderInThreeSeconds(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		s := classic
-		s.retryPeriod = time.Second
-		x, err := newSite(s)
-		require.NoError(t, err)
-		defer x.close()
-		for _, version := range []string{"1.38.0", "1.36.0", "1.37.0"} {
-			require.NoError(t, x.start("v"+version, version, false))
-		}
-		time.Sleep(3 * time.Second)
-		assert.Equal(t, "v1.36.0", x.referee.leader())
-		time.Sleep(time.Hour)
-		assert.Equal(t, []string{"v1.36.0"}, x.referee.leaders())
-		assert.NoError(t, x.referee.verdict())
-	})
-}

@@ -125,14 +125,6 @@ func TestEachKillHandsOverOnce(t *testing.T) {
 	}
 }
 
-func TestPlayEndsWithItsContext(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		ctx, cancel := context.WithTimeout(t.Context(), 40*time.Second)
-		defer cancel()
-		assert.ErrorIs(t, play(ctx, settings{timing: classicTiming, electors: 3, kills: 3}, func(lease.Holding) {}), context.DeadlineExceeded)
-	})
-}
-
 func TestRefereeSeesTwoLeaders(t *testing.T) {
 	var r referee
 	r.started(t.Context(), "a")

@@ -118,22 +118,3 @@ func TestFaultFromJSONNamesWhatIsWrong(t *testing.T) {
 	assert.EqualError(t, json.Unmarshal([]byte(`{"adversary":{"seed":-1}}`), &faultJSON{}), "fault: adversary.seed: got -1, want a whole number, 0 or more")
 	assert.Error(t, json.Unmarshal([]byte(`{"verb":`), &faultJSON{}))
 }
-
-// A fault that was read is written so that it reads the same again.
-func FuzzFaultFromJSON(f *testing.F) {
-	for _, seed := range []string{`{}`, `{"verb":"get","delay":"1s","tear":{"error":{"details":{"causes":[{}]}}}}`, `{"delay":`, `[1]`} {
-		f.Add([]byte(seed))
-	}
-	f.Fuzz(func(t *testing.T, data []byte) {
-		var first, second faultJSON
-		if json.Unmarshal(data, &first) != nil {
-			return
-		}
-		text, err := json.Marshal(first)
-		require.NoError(t, err)
-		require.NoError(t, json.Unmarshal(text, &second), "%s", text)
-		again, err := json.Marshal(second)
-		require.NoError(t, err)
-		assert.Equal(t, string(text), string(again))
-	})
-}

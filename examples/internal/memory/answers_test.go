@@ -1,7 +1,5 @@
 package memory
 
-import "time"
-
 // The media types of fixtures.
 const (
 	typeYAML  = "application/yaml"
@@ -9,16 +7,9 @@ const (
 	typeTxtar = "application/x-txtar"
 )
 
-const maxForks = 100
-
 // The answers below /debug/, as far as tests look at them.
 
 type operation struct{ Method, Path, What string }
-
-type clockView struct {
-	Now    time.Time
-	Stands bool
-}
 
 type faultView struct{ ID int }
 

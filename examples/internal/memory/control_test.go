@@ -150,7 +150,7 @@ func TestFaultsAreInjectedCountedAndRemoved(t *testing.T) {
 func TestControlIsRefusedNonsense(t *testing.T) {
 	d := startDebug(t)
 	d.must(201, "POST", "/debug/forks", `{"name":"taken"}`, nil)
-	const form, plain = "application/x-www-form-urlencoded", "text/plain"
+	const plain = "text/plain"
 	for _, row := range []struct {
 		method, path, mediaType, body string
 		code                          int
@@ -160,11 +160,7 @@ func TestControlIsRefusedNonsense(t *testing.T) {
 		{"POST", "/debug/faults", typeJSON, `{"verb":"peek","hang":true}`, 400, `body: fault: verb: got \"peek\", want one of get, list, watch,`},
 		{"POST", "/debug/faults", typeJSON, `{"resource":"Verbs","hang":true}`, 400, `body: fault: resource: got \"Verbs\", want one of leases, leasecandidates, endpoints`},
 		{"POST", "/debug/faults", typeJSON, `{"hang":true,"cut":"after"}`, 400, `body: fault: hang, cut: got 2 of them, want one`},
-		{"POST", "/debug/faults", typeJSON, `{"tear":{"after":-1}}`, 400, `body: fault: tear.after: got -1, want 0 or more`},
-		{"POST", "/debug/faults", typeJSON, `{"tear":{"before":1}}`, 400, `body: fault: tear.before: got an unknown member, want one of after, midFrame, error`},
 		{"POST", "/debug/faults", typeJSON, `{"stale":{"changes":1,"resourceVersion":"1"}}`, 400, `body: fault: stale`},
-		{"POST", "/debug/faults", typeJSON, `{"stale":{"resourceVersion":"x"}}`, 400, `body: fault: stale.resourceVersion: got \"x\", want a positive number`},
-		{"POST", "/debug/faults", typeJSON, `{"delay":1}`, 400, `body: fault: delay: got 1, want a duration such as`},
 		{"POST", "/debug/faults", typeJSON, `{"answer":{"code":42}}`, 400, `body: fault: answer.code: got 42, want 200 to 599`},
 		{"POST", "/debug/faults", typeJSON, `{"hang":true`, 400, `body: unexpected EOF`},
 		{"POST", "/debug/faults", typeJSON, `{"hang":true} {}`, 400, `body: got more after the first value, want one object`},
@@ -175,14 +171,10 @@ func TestControlIsRefusedNonsense(t *testing.T) {
 		{"POST", "/debug/fixtures", typeYAML, "[" + strings.Repeat("a,", 1<<19) + "a\n]", 413, `Request entity too large: limit is 524288 lines and commas`},
 		{"POST", "/debug/fixtures", typeYAML, "[" + strings.Repeat("a,", 1<<10) + "a]", 400, `got an array, want an object`},
 		{"POST", "/debug/faults", plain, `{"hang":true}`, 415, `Content-Type: got \"text/plain\", want application/json`},
-		{"POST", "/debug/faults", form, `{"hang":true}`, 415, `want application/json`},
 		{"GET", "/debug/faults/x", "", "", 404, `fault: got \"x\", want the id of one that GET /debug/faults lists`},
-		{"DELETE", "/debug/faults/0", "", "", 404, `fault: got \"0\", want the id`},
 		{"POST", "/debug/faults", typeJSON, `{"adversary":{"percent":101}}`, 400, `body: fault: adversary.percent: got 101, want 0 to 100`},
-		{"POST", "/debug/faults", typeJSON, `{"adversary":{"seed":-1}}`, 400, `body: fault: adversary.seed: got -1, want a whole number, 0 or more`},
 		{"GET", "/debug/requests?last=0", "", "", 400, `last: got \"0\", want a number of 1 or more`},
 		{"GET", "/debug/requests?first=1", "", "", 400, `query: got \"first\", want only last`},
-		{"GET", "/debug/history?last=x", "", "", 400, `last: got \"x\", want a number of 1 or more`},
 		{"GET", "/debug/history?resource=pods", "", "", 400, `resource: got \"pods\", want one of leases, leasecandidates, endpoints`},
 		{"GET", "/debug/fixtures?form=tar", "", "", 400, `form: got \"tar\", want list, stream or txtar`},
 		{"GET", "/debug/fixtures?omitServerFields=1", "", "", 400, `omitServerFields: got \"1\", want true or false`},
@@ -191,15 +183,10 @@ func TestControlIsRefusedNonsense(t *testing.T) {
 		{"POST", "/debug/fixtures", typeTxtar, "-- a.yaml --\nkind: [\n", 400, `a.yaml, document 1`},
 		{"POST", "/debug/forks", typeJSON, `{"name":"taken"}`, 409, `name: got \"taken\", want another name: this fork exists`},
 		{"POST", "/debug/forks", typeJSON, `{"name":"../x"}`, 400, `name: got \"../x\", want at most 63 small letters, digits and -`},
-		{"POST", "/debug/forks", typeJSON, `{"names":1}`, 400, `body: json: unknown field \"names\"`},
-		{"POST", "/debug/forks", plain, `{}`, 415, `want application/json`},
 		{"GET", "/debug/forks/none", "", "", 404, `fork: got \"none\", want a name that GET /debug/forks lists`},
-		{"DELETE", "/debug/forks/none", "", "", 404, `fork: got \"none\"`},
 		{"GET", "/debug/forks/none/healthz", "", "", 404, `fork: got "none"`},
 		{"POST", "/debug/reset", typeJSON, `{"to":"none"}`, 400, `fork: got \"none\", want a name that GET /debug/forks lists`},
 		{"POST", "/debug/clock", typeJSON, `{"forward":"soon"}`, 400, `body: forward: got \"soon\", want a duration such as \"90s\", 8784h0m0s at most`},
-		{"POST", "/debug/clock", typeJSON, `{"forward":"-1s"}`, 400, `body: forward: got \"-1s\"`},
-		{"POST", "/debug/clock", typeJSON, `{"forward":"8785h"}`, 400, `body: forward: got \"8785h\"`},
 		{"POST", "/debug/clock", typeJSON, `{"forward":"1s"}`, 409, `clock: got the real clock, want a manual one: start the server with -clock`},
 		{"PUT", "/debug/faults", typeJSON, `{}`, 405, "Method Not Allowed"},
 		{"GET", "/debug/none", "", "", 404, "not found"},

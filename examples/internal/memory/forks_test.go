@@ -2,12 +2,9 @@ package memory
 
 import (
 	"bufio"
-	"fmt"
 	"io"
 	"net/http"
-	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -119,47 +116,6 @@ func TestResetTakesTheServerBackToItsStart(t *testing.T) {
 	assert.Equal(t, 404, d.code("GET", leaseA, ""), "as often as is wanted")
 }
 
-func TestResetTakesAForkToAFixture(t *testing.T) {
-	d := startDebug(t, func(c *config) { c.clock = start2026 })
-	d.must(201, "POST", leases, named("a"), nil)
-	code, _, text := d.do("POST", "/debug/reset", someLeases, "Content-Type", typeYAML)
-	require.Equal(t, 200, code, "%s", text)
-	assert.Equal(t, 404, d.code("GET", leaseA, ""))
-	assert.Equal(t, 200, d.code("GET", leases+"/leader", ""))
-	var clock clockView
-	d.must(200, "POST", "/debug/clock", `{"forward":"1s"}`, &clock)
-	code, _, text = d.do("POST", "/debug/reset", "-- a.yaml --\nkind: Pod\n", "Content-Type", typeTxtar)
-	assert.Equal(t, 400, code)
-	assert.Contains(t, text, "a.yaml, document 1")
-	assert.Equal(t, 200, d.code("GET", leases+"/leader", ""), "all is as it was")
-	d.must(200, "POST", "/debug/reset", "", nil)
-	assert.Equal(t, 404, d.code("GET", leases+"/leader", ""))
-}
-
-func TestServerWithForksEndsThemAndDumpsItsOwn(t *testing.T) {
-	out := filepath.Join(t.TempDir(), "out.yaml")
-	c := debugConfig()
-	c.dump = out
-	_, stop, url, done := start(t, c)
-	d := tester{t, url}
-	fork := d.fork("")
-	d.must(201, "POST", leases, named("mine"), nil)
-	fork.must(201, "POST", leases, named("other"), nil)
-	first, second := d.watch(), fork.watch()
-	hanging := d.hang()
-	stop()
-	for _, watch := range []*bufio.Reader{first, second} {
-		_, err := io.ReadAll(watch)
-		assert.NoError(t, err, "the watch ends cleanly")
-	}
-	assert.Equal(t, 0, <-hanging)
-	require.NoError(t, <-done)
-	data, err := os.ReadFile(out)
-	require.NoError(t, err)
-	assert.Equal(t, 1, strings.Count(string(data), "kind: Lease\n"))
-	assert.Contains(t, string(data), "name: mine")
-}
-
 func TestResetTakesAForkToTheStateOfAnother(t *testing.T) {
 	d := startDebug(t)
 	d.must(201, "POST", leases, named("a"), nil)
@@ -178,27 +134,4 @@ func TestResetTakesAForkToTheStateOfAnother(t *testing.T) {
 	assert.Equal(t, 404, base.code("GET", leases+"/c", ""))
 	d.must(200, "POST", "/debug/reset", "", nil)
 	assert.Equal(t, 404, d.code("GET", leaseA, ""), "as does the server at the root")
-}
-
-func TestElectionsGoOnInAFork(t *testing.T) {
-	d := startDebug(t)
-	fork := d.fork("")
-	fork.offer("first", "1.37.0", "1.37.0")
-	events := fork.events()
-	defer events.body.Close()
-	events.until("default/main: first is elected.")
-	_, _, text := d.do("GET", "/debug/elections.txt", "")
-	assert.NotContains(t, text, "first")
-}
-
-func TestForksAreBounded(t *testing.T) {
-	d := startDebug(t)
-	for range maxForks {
-		d.must(201, "POST", "/debug/forks", "", nil)
-	}
-	code, _, text := d.do("POST", "/debug/forks", "")
-	assert.Equal(t, 403, code)
-	assert.Contains(t, text, fmt.Sprintf("forks: got %d, want %d at most: DELETE some", maxForks+1, maxForks))
-	d.must(204, "DELETE", "/debug/forks/7", "", nil)
-	d.must(201, "POST", "/debug/forks", "", nil)
 }

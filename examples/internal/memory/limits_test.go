@@ -1,7 +1,6 @@
 package memory
 
 import (
-	"bufio"
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
@@ -10,13 +9,10 @@ import (
 	"crypto/x509/pkix"
 	"encoding/pem"
 	"flag"
-	"fmt"
 	"math/big"
-	"net"
 	"net/http"
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 	"time"
 
@@ -33,34 +29,6 @@ func limited(t *testing.T, flags ...string) config {
 	require.NoError(t, f.Parse(flags))
 	c.Address = "127.0.0.1:0"
 	return c
-}
-
-func TestConnectionsOfAClientAreLimited(t *testing.T) {
-	_, stop, url, done := start(t, limited(t, "-max-connections-per-client=2"))
-	defer func() { stop(); require.NoError(t, <-done) }()
-	dial := func() net.Conn {
-		conn, err := net.Dial("tcp", strings.TrimPrefix(url, "http://"))
-		require.NoError(t, err)
-		return conn
-	}
-	answers := func(conn net.Conn) bool {
-		fmt.Fprint(conn, "GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")
-		resp, err := http.ReadResponse(bufio.NewReader(conn), nil)
-		return err == nil && resp.StatusCode == 200
-	}
-	first, second := dial(), dial()
-	defer second.Close()
-	require.True(t, answers(first))
-	require.True(t, answers(second))
-	third := dial()
-	defer third.Close()
-	assert.False(t, answers(third))
-	first.Close()
-	require.Eventually(t, func() bool {
-		conn := dial()
-		defer conn.Close()
-		return answers(conn)
-	}, time.Minute, time.Millisecond)
 }
 
 // authority signs certificates.

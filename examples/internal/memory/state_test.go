@@ -1,10 +1,8 @@
 package memory
 
 import (
-	"bytes"
 	"encoding/json"
 	"io"
-	"log"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -145,15 +143,6 @@ func TestNoVersionComesTwiceAfterACrash(t *testing.T) {
 	}
 }
 
-func TestServerDumpsEverySoOften(t *testing.T) {
-	dump := filepath.Join(t.TempDir(), "state.yaml")
-	_, stop, url, done := start(t, config{Options: serve.Options{Address: "127.0.0.1:0", History: 100}, dump: dump, dumpEvery: time.Millisecond})
-	tester{t, url}.must(201, "POST", leases, named("a"), nil)
-	require.Eventually(t, func() bool { data, _ := os.ReadFile(dump); return strings.Contains(string(data), "name: a") }, time.Minute, time.Millisecond)
-	stop()
-	require.NoError(t, <-done)
-}
-
 func TestServerRefusesStatesThatCannotBe(t *testing.T) {
 	dir := t.TempDir()
 	bad := filepath.Join(dir, "bad")
@@ -179,15 +168,6 @@ func TestServerRefusesStatesThatCannotBe(t *testing.T) {
 	}
 }
 
-func TestServerTellsWhenItsStateCannotBeWritten(t *testing.T) {
-	dir := filepath.Join(t.TempDir(), "gone")
-	require.NoError(t, os.Mkdir(dir, 0o700))
-	_, stop, _, done := start(t, config{Options: serve.Options{Address: "127.0.0.1:0", History: 1}, dump: filepath.Join(dir, "out.yaml")})
-	require.NoError(t, os.RemoveAll(dir))
-	stop()
-	assert.ErrorContains(t, <-done, "-dump: open "+filepath.Join(dir, ".out.yaml."))
-}
-
 func TestFirstVersionGrowsWithTimeAndStaysBelowTheFutureOfRecordings(t *testing.T) {
 	now := time.Date(2026, 11, 22, 0, 0, 0, 0, time.UTC)
 	first := firstVersion(config{}, now)
@@ -195,27 +175,4 @@ func TestFirstVersionGrowsWithTimeAndStaysBelowTheFutureOfRecordings(t *testing.
 	const future = 900_000_000_000 // of the scenarios in httpapi/testdata/wire
 	assert.Less(t, firstVersion(config{}, now.AddDate(1, 0, 0)), uint64(future))
 	assert.Zero(t, firstVersion(config{debug: true}, now))
-}
-
-func TestVersionsBeginAtTheDefaultIfTheClockIsBefore2026(t *testing.T) {
-	var lines bytes.Buffer
-	log.SetOutput(&lines)
-	defer log.SetOutput(os.Stderr)
-	begin := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
-	for _, row := range []struct {
-		now  time.Time
-		want uint64
-	}{
-		{time.Time{}, 1000},
-		{time.Unix(0, 0), 1000},
-		{begin.Add(-time.Nanosecond), 1000},
-		{begin, 1000},
-		{begin.Add(99 * time.Millisecond), 1000},
-		{begin.Add(101 * time.Millisecond), 1010},
-	} {
-		lines.Reset()
-		assert.Equal(t, row.want, firstVersion(config{}, row.now), "%s", row.now)
-		assert.Equal(t, row.want == 1000, strings.Contains(lines.String(), "before 2026: resourceVersions begin at 1000"), "%s: %s", row.now, &lines)
-	}
-	assert.Zero(t, firstVersion(config{debug: true}, time.Unix(0, 0)))
 }

@@ -1,8 +1,6 @@
 package timeline
 
 import (
-	"errors"
-	"fmt"
 	"time"
 
 	"github.com/kubecoord/kubecoord/candidate"
@@ -83,45 +81,4 @@ func upgrade() Timeline {
 		}},
 		Forgotten: 12,
 	}
-}
-
-// crowd is a lease with many candidates, of which each leads for a minute.
-func crowd(candidates, terms int) Timeline {
-	t := Timeline{From: epoch, Until: after(float64(60 * terms))}
-	l := Lease{Namespace: "default", Name: "crowd", Strategy: "OldestEmulationVersion"}
-	for i := range candidates {
-		l.Candidates = append(l.Candidates, Candidate{Name: fmt.Sprintf("candidate-%04d", i), Offers: []Offer{
-			{From: after(float64(i % 50)), BinaryVersion: "1.37.0", EmulationVersion: fmt.Sprintf("1.%d.0", 30+i%8)},
-		}})
-	}
-	for i := range terms {
-		at := float64(60 * i)
-		s := Span{
-			Holder: fmt.Sprintf("candidate-%04d", i*7%candidates), From: after(at + 2), TakenUp: after(at + 3),
-			LastRenewed: after(at + 45), Until: after(at + 60), Renewals: 20, Began: Elected, Ended: Expired,
-		}
-		l.Gaps = append(l.Gaps, Gap{From: after(at), Until: after(at + 2)})
-		l.Spans = append(l.Spans, s)
-		for j := range min(candidates, 40) {
-			name := fmt.Sprintf("candidate-%04d", (i*11+j)%candidates)
-			l.Marks = append(l.Marks, Mark{Time: after(at), Type: candidate.Pinged, Candidate: name})
-			answer := Mark{Time: after(at + 0.3), Type: candidate.Answered, Candidate: name}
-			if j%9 == 8 {
-				answer = Mark{Time: after(at + 2), Type: candidate.Silent, Candidate: name}
-			}
-			l.Marks = append(l.Marks, answer)
-		}
-	}
-	t.Leases = []Lease{l}
-	return t
-}
-
-var errTest = errors.New("conflicting strategies")
-
-func event(t candidate.ElectionEventType, namespace, lease, who string) candidate.ElectionEvent {
-	ev := candidate.ElectionEvent{Type: t, Namespace: namespace, Lease: lease, Candidate: who}
-	if t == candidate.Failed {
-		ev.Err = errTest
-	}
-	return ev
 }

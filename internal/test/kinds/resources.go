@@ -15,7 +15,8 @@ type Resource struct {
 }
 
 // Resources returns the compared resources: the resources of the groups core, apps, batch, policy, rbac, networking, discovery,
-// autoscaling, storage, events and coordination that can be created and deleted.
+// autoscaling, storage and events that can be created and deleted. Leases, LeaseCandidates and Endpoints are compared in
+// httpapi/testdata/wire and in internal/test/referee/differential.
 func Resources() []Resource {
 	var all []Resource
 	for line := range strings.Lines(resources) {
@@ -30,7 +31,6 @@ func Resources() []Resource {
 }
 
 const resources = `v1 configmaps ConfigMap
-v1 endpoints Endpoints
 v1 events Event
 v1 limitranges LimitRange
 v1 namespaces Namespace cluster
@@ -53,7 +53,6 @@ autoscaling/v1 horizontalpodautoscalers HorizontalPodAutoscaler
 autoscaling/v2 horizontalpodautoscalers HorizontalPodAutoscaler
 batch/v1 cronjobs CronJob
 batch/v1 jobs Job
-coordination.k8s.io/v1 leases Lease
 discovery.k8s.io/v1 endpointslices EndpointSlice
 events.k8s.io/v1 events Event
 networking.k8s.io/v1 ingressclasses IngressClass cluster

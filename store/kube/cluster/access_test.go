@@ -112,42 +112,19 @@ func TestReviewsAreAnsweredAsByARealServer(t *testing.T) {
 		member string // of the answer
 		want   string
 	}{
-		{"whoami", request{token: "jane", path: authn + "/selfsubjectreviews", body: `{}`}, 201, "status",
-			`{"userInfo":{"groups":["devs","system:authenticated"],"uid":"7","username":"jane"}}`},
-		{"a token that is rubbish", request{token: "admin", path: authn + "/tokenreviews", body: `{"spec":{"token":"rubbish"}}`}, 201, "status",
-			`{"error":"invalid bearer token","user":{}}`},
 		{"a token of the API's own", request{token: "admin", path: authn + "/tokenreviews", body: `{"spec":{"token":"jane"}}`}, 201, "status",
 			`{"audiences":["https://kubernetes.default.svc.cluster.local"],"authenticated":true,"user":{"groups":["devs","system:authenticated"],"uid":"7","username":"jane"}}`},
-		{"a token for another audience", request{token: "admin", path: authn + "/tokenreviews", body: `{"spec":{"token":"jane","audiences":["other"]}}`}, 201, "status",
-			`{"error":"invalid bearer token","user":{}}`},
-		{"no token", request{token: "admin", path: authn + "/tokenreviews", body: `{"spec":{}}`}, 400, "message",
-			`"token is required for TokenReview in authentication"`},
-		{"a user without rules", request{token: "admin", path: authz + "/subjectaccessreviews",
-			body: `{"spec":{"user":"jane","resourceAttributes":{"verb":"get","resource":"pods"}}}`}, 201, "status", `{"allowed":false}`},
 		{"a user whom a group allows", request{token: "admin", path: authz + "/subjectaccessreviews",
 			body: `{"spec":{"user":"x","groups":["system:authenticated"],"nonResourceAttributes":{"verb":"get","path":"/apis/apps"}}}`}, 201, "status",
 			`{"allowed":true,"reason":"RBAC: allowed by ClusterRoleBinding \"system:discovery\" of ClusterRole \"system:discovery\" to Group \"system:authenticated\""}`},
 		{"a review of nothing, with metadata", request{token: "admin", path: authz + "/subjectaccessreviews", body: `{"metadata":{"name":"x"},"spec":{}}`}, 422, "message",
 			`".authorization.k8s.io \"\" is invalid: [spec.resourceAttributes: Invalid value: null: exactly one of nonResourceAttributes or resourceAttributes must be specified, spec.user: Invalid value: \"\": at least one of user or group must be specified, metadata: Invalid value: {\"name\":\"x\"}: must be empty]"`},
-		{"can-i", request{token: "admin", path: authz + "/selfsubjectaccessreviews", body: `{"spec":{"resourceAttributes":{"verb":"get","resource":"pods"}}}`}, 201, "status", `{"allowed":true}`},
-		{"a local review of another namespace", request{token: "admin", path: authz + "/namespaces/default/localsubjectaccessreviews",
-			body: `{"spec":{"user":"jane","resourceAttributes":{"verb":"get","resource":"pods"}}}`}, 422, "message",
-			`".authorization.k8s.io \"\" is invalid: spec.resourceAttributes.namespace: Invalid value: \"\": must match metadata.namespace"`},
-		{"rules without a namespace", request{token: "admin", path: authz + "/selfsubjectrulesreviews", body: `{"spec":{}}`}, 400, "message", `"no namespace on request"`},
-		{"rules", request{token: "jane", path: authz + "/selfsubjectrulesreviews", body: `{"spec":{"namespace":"default"}}`}, 201, "status",
-			`{"incomplete":false,"nonResourceRules":[` +
-				`{"nonResourceURLs":["/api","/api/*","/apis","/apis/*","/healthz","/livez","/openapi","/openapi/*","/readyz","/version","/version/"],"verbs":["get"]},` +
-				`{"nonResourceURLs":["/healthz","/livez","/readyz","/version","/version/"],"verbs":["get"]}],"resourceRules":[` +
-				`{"apiGroups":["authorization.k8s.io"],"resources":["selfsubjectaccessreviews","selfsubjectrulesreviews"],"verbs":["create"]},` +
-				`{"apiGroups":["authentication.k8s.io"],"resources":["selfsubjectreviews"],"verbs":["create"]}]}`},
 		{"metadata of the request", request{token: "jane", path: authn + "/selfsubjectreviews", body: `{"metadata":{"name":"x","labels":{"a":"b"}}}`}, 201, "spec", `null`},
 		{"a table", request{token: "jane", path: authn + "/selfsubjectreviews", body: `{}`, header: http.Header{"Accept": {"application/json;as=Table;v=v1;g=meta.k8s.io"}}}, 406, "message",
 			`"only the following media types are accepted: application/json, application/yaml, application/vnd.kubernetes.protobuf"`},
 		{"selectors that cannot be read", request{token: "admin", path: authz + "/subjectaccessreviews",
 			body: `{"spec":{"user":"x","resourceAttributes":{"verb":"list","resource":"pods","fieldSelector":{"requirements":[{"key":"c","operator":"Foo"},{"key":"d","operator":"In","values":["x"]}]},"labelSelector":{"rawSelector":"a in (b"}}}}`}, 201, "status",
 			`{"allowed":false,"evaluationError":"spec.resourceAttributes.fieldSelector partially ignored due to parse error; spec.resourceAttributes.labelSelector ignored due to parse error"}`},
-		{"a review is only created", request{token: "admin", method: "GET", path: authn + "/tokenreviews"}, 405, "message",
-			`"the server does not allow this method on the requested resource"`},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			if row.method == "" {
@@ -268,18 +245,13 @@ func TestTokenRequestsAreChecked(t *testing.T) {
 		code             int
 		want             string
 	}{
-		{"too short", path + "sa/token", `{"spec":{"expirationSeconds":10}}`, 422,
-			`TokenRequest.authentication.k8s.io "" is invalid: spec.expirationSeconds: Invalid value: 10: may not specify a duration less than 10 minutes`},
 		{"too long", path + "sa/token", `{"spec":{"expirationSeconds":4294967297}}`, 422,
 			`TokenRequest.authentication.k8s.io "" is invalid: spec.expirationSeconds: Invalid value: 4294967297: may not specify a duration larger than 2^32 seconds`},
-		{"no such account", path + "no/token", `{}`, 404, `serviceaccounts "no" not found`},
 		{"another namespace", path + "sa/token", `{"metadata":{"namespace":"y"}}`, 400, `the namespace of the provided object does not match the namespace sent on the request`},
 		{"another name", path + "sa/token", `{"metadata":{"name":"x"}}`, 422,
 			`TokenRequest.authentication.k8s.io "sa" is invalid: metadata.name: Invalid value: "x": must match the service account name if specified`},
-		{"a pod that is missing", path + "sa/token", `{"spec":{"boundObjectRef":{"kind":"Pod","apiVersion":"v1","name":"nope"}}}`, 404, `pods "nope" not found`},
 		{"a pod of another account", path + "sa/token", `{"spec":{"boundObjectRef":{"kind":"Pod","apiVersion":"v1","name":"p"}}}`, 400,
 			`cannot bind token for serviceaccount "sa" to pod running with different serviceaccount name.`},
-		{"another kind", path + "sa/token", `{"spec":{"boundObjectRef":{"kind":"Service","apiVersion":"v1","name":"p"}}}`, 400, `cannot bind token to object of type /v1, Kind=Service`},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			code, body := do(t, api, request{token: "admin", method: "POST", path: row.path, body: row.body})
@@ -287,17 +259,6 @@ func TestTokenRequestsAreChecked(t *testing.T) {
 			assert.Equal(t, row.want, member(t, body, "message"))
 		})
 	}
-}
-
-func TestKeysOfTokensAreServed(t *testing.T) {
-	api := serve(t, cluster.Options{Reviews: true}, apitest.Options{})
-	code, body := do(t, api, request{method: "GET", path: "/.well-known/openid-configuration"})
-	assert.Equal(t, 200, code)
-	assert.JSONEq(t, `{"issuer":"https://kubernetes.default.svc.cluster.local","jwks_uri":"https://kubernetes.default.svc.cluster.local/openid/v1/jwks",
-		"response_types_supported":["id_token"],"subject_types_supported":["public"],"id_token_signing_alg_values_supported":["ES256"]}`, body)
-	code, body = do(t, api, request{method: "GET", path: "/openid/v1/jwks"})
-	assert.Equal(t, 200, code)
-	assert.Contains(t, body, `"kty":"EC"`)
 }
 
 func TestTokensMayHaveAKeyOfTheUser(t *testing.T) {

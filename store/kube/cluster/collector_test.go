@@ -63,50 +63,6 @@ func owner(o *corev1.ConfigMap, blocks bool) metav1.OwnerReference {
 	return metav1.OwnerReference{APIVersion: "v1", Kind: "ConfigMap", Name: o.Name, UID: o.UID, BlockOwnerDeletion: &blocks}
 }
 
-func TestBackgroundDeletion(t *testing.T) {
-	inBubble(t, func(g graph) {
-		a := g.create("a")
-		b := g.create("b", owner(a, true))
-		g.create("c", owner(b, true))
-		other := g.create("other")
-		g.create("shared", owner(a, true), owner(other, false))
-		assert.Equal(g, []string{"a", "b", "c", "other", "shared"}, g.left())
-		g.delete("a", metav1.DeletePropagationBackground)
-		assert.Equal(g, []string{"other", "shared"}, g.left())
-		shared, err := g.CoreV1().ConfigMaps("a").Get(g.Context(), "shared", metav1.GetOptions{})
-		require.NoError(g, err)
-		assert.Equal(g, []metav1.OwnerReference{owner(other, false)}, shared.OwnerReferences)
-		require.Len(g, shared.ManagedFields, 1, "the removal of a member makes no owner of a field")
-	})
-}
-
-func TestForegroundDeletion(t *testing.T) {
-	inBubble(t, func(g graph) {
-		a := g.create("a")
-		b := g.create("b", owner(a, true))
-		_, err := g.CoreV1().ConfigMaps("a").Patch(g.Context(), "b", types.MergePatchType, []byte(`{"metadata":{"finalizers":["example.com/held"]}}`), metav1.PatchOptions{})
-		require.NoError(g, err)
-		g.create("c", owner(b, true))
-		g.delete("a", metav1.DeletePropagationForeground)
-		assert.Equal(g, []string{"a", "b"}, g.left(), "a waits for b, which waits for its finalizer")
-		_, err = g.CoreV1().ConfigMaps("a").Patch(g.Context(), "b", types.MergePatchType, []byte(`{"metadata":{"finalizers":null}}`), metav1.PatchOptions{})
-		require.NoError(g, err)
-		assert.Empty(g, g.left())
-	})
-}
-
-func TestOrphans(t *testing.T) {
-	inBubble(t, func(g graph) {
-		a := g.create("a")
-		g.create("b", owner(a, true))
-		g.delete("a", metav1.DeletePropagationOrphan)
-		assert.Equal(g, []string{"b"}, g.left())
-		b, err := g.CoreV1().ConfigMaps("a").Get(g.Context(), "b", metav1.GetOptions{})
-		require.NoError(g, err)
-		assert.Empty(g, b.OwnerReferences)
-	})
-}
-
 func TestCircleOfOwners(t *testing.T) {
 	for _, policy := range []metav1.DeletionPropagation{metav1.DeletePropagationBackground, metav1.DeletePropagationForeground} {
 		inBubble(t, func(g graph) {

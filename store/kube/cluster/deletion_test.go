@@ -9,7 +9,6 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -40,44 +39,6 @@ func TestSystemNamespaceComesAgain(t *testing.T) {
 		time.Sleep(time.Minute)
 		synctest.Wait()
 		assert.Contains(t, namesOf(t, client), "kube-node-lease")
-	})
-}
-
-func TestNamespaceDeletion(t *testing.T) {
-	deleting(t, func(t *testing.T, client *kubernetes.Clientset) {
-		ctx := t.Context()
-		held := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "held", Finalizers: []string{"example.com/held"}}}
-		_, err := client.CoreV1().ConfigMaps("a").Create(ctx, held, metav1.CreateOptions{})
-		require.NoError(t, err)
-		_, err = client.CoordinationV1().Leases("a").Create(ctx, &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Name: "lease"}}, metav1.CreateOptions{})
-		require.NoError(t, err)
-		require.NoError(t, client.CoreV1().Namespaces().Delete(ctx, "a", metav1.DeleteOptions{}))
-
-		time.Sleep(time.Minute)
-		synctest.Wait()
-		leases, err := client.CoordinationV1().Leases("a").List(ctx, metav1.ListOptions{})
-		require.NoError(t, err)
-		assert.Empty(t, leases.Items)
-		ns, err := client.CoreV1().Namespaces().Get(ctx, "a", metav1.GetOptions{})
-		require.NoError(t, err)
-		assert.Equal(t, corev1.NamespaceTerminating, ns.Status.Phase)
-		var texts []string
-		for _, c := range ns.Status.Conditions {
-			texts = append(texts, string(c.Type)+" "+string(c.Status)+" "+c.Reason+": "+c.Message)
-		}
-		assert.Equal(t, []string{
-			"NamespaceDeletionDiscoveryFailure False ResourcesDiscovered: All resources successfully discovered",
-			"NamespaceDeletionGroupVersionParsingFailure False ParsedGroupVersions: All legacy kube types successfully parsed",
-			"NamespaceDeletionContentFailure False ContentDeleted: All content successfully deleted, may be waiting on finalization",
-			"NamespaceContentRemaining True SomeResourcesRemain: Some resources are remaining: configmaps. has 1 resource instances",
-			"NamespaceFinalizersRemaining True SomeFinalizersRemain: Some content in the namespace has finalizers remaining: example.com/held in 1 resource instances",
-		}, texts)
-
-		_, err = client.CoreV1().ConfigMaps("a").Patch(ctx, "held", types.MergePatchType, []byte(`{"metadata":{"finalizers":null}}`), metav1.PatchOptions{})
-		require.NoError(t, err)
-		time.Sleep(time.Minute)
-		synctest.Wait()
-		assert.NotContains(t, namesOf(t, client), "a")
 	})
 }
 

@@ -6,14 +6,11 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/kubecoord/kubecoord/httpapi/apitest"
-	"github.com/kubecoord/kubecoord/store"
-	"github.com/kubecoord/kubecoord/store/clock"
 	"github.com/kubecoord/kubecoord/store/kube/cluster"
 )
 
@@ -48,18 +45,12 @@ func TestEvictionsObeyBudgets(t *testing.T) {
 		text, cause string
 		retryAfter  any
 	}{
-		{"no budget", running, nil, 201, "", "", nil},
-		{"one disruption allowed", running, [][2]string{budget("", seen(`,"currentHealthy":2,"desiredHealthy":1,"disruptionsAllowed":1,"expectedPods":2`))}, 201, "", "", nil},
-		{"a budget without a status", running, [][2]string{budget("", "")}, 429, refused, "The disruption budget b1 is still being processed by the server.", 10.0},
 		{"no disruption allowed", running, [][2]string{budget("", none)}, 429, refused, "The disruption budget b1 needs 1 healthy pods and has 1 currently", nil},
 		{"none, with more pods than needed", running, [][2]string{budget("", seen(`,"currentHealthy":2,"desiredHealthy":1,"disruptionsAllowed":0`))}, 429, refused,
 			"The disruption budget b1 does not allow evicting pods currently", nil},
 		{"a failed sync", running, [][2]string{budget("", seen(`,"conditions":[{"type":"DisruptionAllowed","status":"False","reason":"SyncFailed","message":"why","lastTransitionTime":"2030-01-01T00:00:00Z"}]`))}, 429, refused,
 			"The disruption budget b1 does not allow evicting pods currently because it failed sync: why", nil},
-		{"two budgets", running, [][2]string{budget("", none), {`{"metadata":{"name":"b2"},"spec":{"selector":{}}}`, ""}}, 500,
-			"This pod has more than one PodDisruptionBudget, which the eviction subresource does not support.", "", nil},
 		{"a budget of other pods", running, [][2]string{{`{"metadata":{"name":"b2"},"spec":{"selector":{"matchLabels":{"app":"y"}}}}`, ""}}, 201, "", "", nil},
-		{"a pending pod", "", [][2]string{budget("", none)}, 201, "", "", nil},
 		{"a pod that has ended", `{"status":{"phase":"Succeeded"}}`, [][2]string{budget("", none)}, 201, "", "", nil},
 		{"a pod that is not ready, with enough others", unready, [][2]string{budget("", none)}, 201, "", "", nil},
 		{"a pod that is not ready, with too few others", unready, [][2]string{budget("", seen(`,"currentHealthy":0,"desiredHealthy":1`))}, 429, refused,
@@ -112,36 +103,6 @@ func TestAStatusOfAnOlderGenerationAllowsNothing(t *testing.T) {
 	code, body = do(t, api, request{method: "POST", path: podPath + "/p/eviction", body: `{"metadata":{"name":"p"}}`})
 	require.Equal(t, 429, code, body)
 	assert.Equal(t, 10.0, member(t, body, "details", "retryAfterSeconds"))
-}
-
-func TestAnEvictionTakesADisruptionFromTheBudget(t *testing.T) {
-	manual := clock.NewManual(time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC))
-	api := serve(t, cluster.Options{Disruptions: true}, apitest.Options{Store: store.Options{Clock: manual}})
-	create(t, api, podPath, `{"metadata":{"name":"p","labels":{"app":"x"},"finalizers":["a/b"]},"spec":{"containers":[{"name":"c","image":"i"}]}}`)
-	setStatus(t, api, podPath+"/p", running)
-	create(t, api, budgetPath, `{"metadata":{"name":"b"},"spec":{"minAvailable":1,"selector":{"matchLabels":{"app":"x"}}}}`)
-	setStatus(t, api, budgetPath+"/b", `{"status":{"observedGeneration":1,"currentHealthy":2,"desiredHealthy":1,"disruptionsAllowed":1,"expectedPods":2}}`)
-	evict := func(query, options string) int {
-		code, _ := do(t, api, request{method: "POST", path: podPath + "/p/eviction" + query, body: `{"metadata":{"name":"p"}` + options + `}`})
-		return code
-	}
-	status := func() string {
-		_, body := do(t, api, request{method: "GET", path: budgetPath + "/b"})
-		return asJSON(t, body, "status")
-	}
-	before := status()
-	assert.Equal(t, 201, evict("?dryRun=All", ""))
-	assert.Equal(t, 201, evict("?dryRun=All", `,"kind":"Eviction","apiVersion":"policy/v1beta1"`), "the former version")
-	assert.Equal(t, 400, evict("?dryRun=All", `,"kind":"Eviction","apiVersion":"policy/v1alpha1"`))
-	assert.Equal(t, 201, evict("", `,"deleteOptions":{"dryRun":["All"]}`))
-	assert.Equal(t, before, status(), "a dry run")
-
-	assert.Equal(t, 201, evict("", ""))
-	assert.Equal(t, `{"conditions":[{"lastTransitionTime":"2030-01-01T00:00:00Z","message":"","observedGeneration":1,"reason":"InsufficientPods","status":"False","type":"DisruptionAllowed"}],`+
-		`"currentHealthy":2,"desiredHealthy":1,"disruptedPods":{"p":"2030-01-01T00:00:00Z"},"disruptionsAllowed":0,"expectedPods":2,"observedGeneration":1}`, status())
-	_, pod := do(t, api, request{method: "GET", path: podPath + "/p"})
-	assert.Contains(t, asJSON(t, pod, "status", "conditions"), `"message":"Eviction API: evicting","reason":"EvictionByEvictionAPI","status":"True","type":"DisruptionTarget"`)
-	assert.Equal(t, 201, evict("", ""), "a pod that is being deleted")
 }
 
 func TestEvictionsAtOnceTakeNoMoreThanTheBudgetAllows(t *testing.T) {

@@ -2,7 +2,6 @@ package crd_test
 
 import (
 	"encoding/json"
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -32,20 +31,6 @@ func TestNewDefinitionHasDefaultsAndStoredVersions(t *testing.T) {
 	text, err = json.Marshal(fields)
 	require.NoError(t, err)
 	assert.JSONEq(t, `{"f:spec": {"f:conversion": {".": {}, "f:strategy": {}}, "f:group": {}, "f:names": {"f:kind": {}, "f:listKind": {}, "f:plural": {}, "f:singular": {}}, "f:scope": {}, "f:versions": {}}}`, string(text))
-}
-
-func TestBadDefinitionIsRefusedOverHTTP(t *testing.T) {
-	s := serve(t, crd.Definitions())
-	code, doc := s.do("POST", definitionsPath, asJSON(t, strings.Replace(widgets, "color: {type: string, enum: [red, green], maxLength: 10}", "color: {}", 1)))
-	assert.Equal(t, 422, code)
-	assert.Equal(t, []string{
-		"FieldValueRequired spec.validation.openAPIV3Schema.properties[spec].properties[color].type: Required value: must not be empty for specified object fields",
-		`FieldValueInvalid spec.selectableFields[0].jsonPath: Invalid value: ".spec.color": must point to a field of type string, boolean or integer. Enum string fields and strings with formats are allowed.`,
-	}, causes(doc))
-
-	code, doc = s.do("POST", definitionsPath, asJSON(t, strings.Replace(widgets, "name: widgets.example.com", "name: other.example.com", 1)))
-	assert.Equal(t, 422, code)
-	assert.Equal(t, []string{`FieldValueInvalid metadata.name: Invalid value: "other.example.com": must be spec.names.plural+"."+spec.group`}, causes(doc))
 }
 
 func TestDeletionOfADefinitionBeginsWithTheFinalizer(t *testing.T) {

@@ -92,35 +92,6 @@ func TestVerifyFindsNothingUnderAnAdversary(t *testing.T) {
 	}
 }
 
-// hasty makes a client-go elector ignore how long a Lease is held.
-type hasty struct{ resourcelock.Interface }
-
-// Get returns the record with a duration of zero, unless this elector holds the Lease.
-func (h hasty) Get(ctx context.Context) (*resourcelock.LeaderElectionRecord, []byte, error) {
-	record, raw, err := h.Interface.Get(ctx)
-	if err == nil && record.HolderIdentity != h.Identity() {
-		record.LeaseDurationSeconds = 0
-	}
-	return record, raw, err
-}
-
-func TestVerifyFindsAClientGoElectorThatIgnoresRenewTime(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		api := apitest.New(t)
-		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-		defer cancel()
-		var all sync.WaitGroup
-		all.Go(func() { elect(ctx, testapi.Lock(clientOf(t, api, "good").CoordinationV1(), "good")) })
-		time.Sleep(20 * time.Second)
-		assert.Empty(t, api.Verdict().TwoHolders)
-		all.Go(func() { elect(ctx, hasty{testapi.Lock(clientOf(t, api, "bad").CoordinationV1(), "bad")}) })
-		all.Wait()
-		found := text(api.Verdict().TwoHolders)
-		assert.Contains(t, found, `two held the Lease `+testapi.Namespace+`/leader at once: "bad" took the Lease at`)
-		assert.Contains(t, found, `before the Lease of "good" ran out`)
-	})
-}
-
 // elect runs an elector until ctx ends. After losing the Lease it contends again.
 func elect(ctx context.Context, lock resourcelock.Interface) {
 	for ctx.Err() == nil {

@@ -1,22 +1,16 @@
 package faults
 
 import (
-	"slices"
 	"testing"
-	"testing/synctest"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	coordinationv1 "k8s.io/api/coordination/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/watch"
-	"k8s.io/client-go/informers"
-	"k8s.io/client-go/kubernetes"
 	coordinationclient "k8s.io/client-go/kubernetes/typed/coordination/v1"
 
 	"github.com/kubecoord/kubecoord/httpapi/apitest"
-	"github.com/kubecoord/kubecoord/internal/test/clients/internal/testapi"
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
@@ -57,62 +51,6 @@ func TestTornWatchesCloseTheirChannel(t *testing.T) {
 				}
 				assert.Equal(t, row.want, got)
 				assert.Equal(t, 1, f.Hits())
-			})
-		})
-	}
-}
-
-// starts returns how many requests asked for the whole state.
-func starts(api *apitest.API) int {
-	return len(api.Requests().Where(func(r apitest.Request) bool {
-		return r.Verb == "list" || r.Verb == "watch" && r.Query.Get("sendInitialEvents") == "true"
-	}))
-}
-
-func TestInformerRecoversFromATornWatch(t *testing.T) {
-	for name, row := range map[string]struct {
-		tear   apitest.Effect
-		starts int // requests for the whole state
-	}{
-		"cleanly":        {apitest.EndWatch(1), 0},
-		"in mid-frame":   {apitest.CutWatch(1), 0},
-		"with an ERROR":  {apitest.FailWatch(1, meta.Status{Code: 500}), 1},
-		"with ERROR 410": {apitest.FailWatch(1, meta.Status{Code: 410}), 1},
-	} {
-		t.Run(name, func(t *testing.T) {
-			inMemory(t, func(t *testing.T, api *apitest.API, cs kubernetes.Interface) {
-				leases := leasesOf(cs)
-				rec := testapi.Inform(t, informers.NewSharedInformerFactory(cs, 0))
-				time.Sleep(10 * time.Second) // reflectors treat a watch that ends within a second as failed
-				f := api.Fault(row.tear.First(1), apitest.Match{Verb: "watch"})
-				api.Fault(apitest.Refuse(), apitest.Match{Verb: "watch"}).Remove() // it opens a new watch
-				time.Sleep(10 * time.Second)
-				api.ForgetRequests()
-				create(t, leases, "a")
-				create(t, leases, "b")
-				time.Sleep(testapi.LongestBackoff)
-				create(t, leases, "c")
-				synctest.Wait()
-				assert.Equal(t, 1, f.Hits())
-				added := slices.DeleteFunc(rec.Take(), func(event string) bool { return event == "updated a" && row.starts > 0 })
-				assert.ElementsMatch(t, []string{"added a", "added b", "added c"}, added, "each object is added once")
-				assert.Equal(t, row.starts, starts(api), "any ERROR makes client-go list again")
-			})
-		})
-	}
-}
-
-func TestInformerRecoversFromAnUnavailableServer(t *testing.T) {
-	for name, answer := range map[string]meta.Status{
-		"500": {Code: 500}, "503": {Code: 503}, "429": {Code: 429, Details: &meta.StatusDetails{RetryAfterSeconds: 3}}, "504": {Code: 504},
-	} {
-		t.Run(name, func(t *testing.T) {
-			inMemory(t, func(t *testing.T, api *apitest.API, cs kubernetes.Interface) {
-				create(t, leasesOf(cs), "a")
-				f := api.Fault(apitest.AnswerStatus(answer).First(5), apitest.Match{Resource: "leases"})
-				rec := testapi.Inform(t, informers.NewSharedInformerFactory(cs, 0))
-				assert.Equal(t, 5, f.Hits())
-				assert.Equal(t, []string{"found a"}, rec.Take())
 			})
 		})
 	}
