@@ -68,7 +68,7 @@ func (a *attempt) newRequest(r *request) (*http.Request, error) {
 	if err != nil {
 		return nil, fmt.Errorf("client: %w", err)
 	}
-	if r.body != nil {
+	if r.body != nil || r.method == http.MethodPatch { // the type of a patch also without a text
 		req.Header.Set("Content-Type", r.contentType)
 	}
 	req.Header.Set("Accept", "application/json")
