@@ -246,23 +246,14 @@ func (t *Type) appendJSONTime(dst []byte, p unsafe.Pointer) []byte {
 		return append(dst, "null"...)
 	}
 	at := (*time.Time)(p).UTC()
-	if year, month, day := at.Date(); year < 0 || year > 9999 {
-		dst = at.AppendFormat(dst, `"2006-01-02T15:04:05`)
-	} else { // in a third of the time that AppendFormat takes
-		hour, minute, second := at.Clock()
-		dst = append(dst, '"', digit(year/1000), digit(year/100), digit(year/10), digit(year),
-			'-', digit(int(month)/10), digit(int(month)), '-', digit(day/10), digit(day),
-			'T', digit(hour/10), digit(hour), ':', digit(minute/10), digit(minute), ':', digit(second/10), digit(second))
+	dst = at.AppendFormat(append(dst, '"'), time.RFC3339)
+	if end := len(dst) - 1; t.shape == shapeMicroTime { // the fraction goes before the Z
+		dst = strconv.AppendInt(dst[:end], int64(1_000_000+at.Nanosecond()/1000), 10)
+		dst[end] = '.' // in place of the 1
+		dst = append(dst, 'Z')
 	}
-	if t.shape == shapeMicroTime {
-		n := at.Nanosecond() / int(time.Microsecond)
-		dst = append(dst, '.', digit(n/100_000), digit(n/10_000), digit(n/1000), digit(n/100), digit(n/10), digit(n))
-	}
-	return append(dst, 'Z', '"')
+	return append(dst, '"')
 }
-
-// digit returns the last digit of a number that is not negative.
-func digit(n int) byte { return byte('0' + uint32(n)%10) }
 
 // appendRawJSON appends a JSON text without spaces and with the escapes of
 // encoding/json. An empty text becomes null.

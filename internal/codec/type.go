@@ -18,7 +18,7 @@ import (
 )
 
 // Kind is the form of a value in a document.
-type Kind int
+type Kind uint8
 
 // The kinds of values.
 const (
@@ -30,90 +30,94 @@ const (
 	Untyped // JSON of any form, where each member may have another owner
 )
 
+// A request walks along some fifty Types and Fields, and what it reads of them is out of the caches of the processor then. So what
+// every walk reads is in the first 64 bytes, a line of these caches, and what is read with it in the next ones; see TestLayout.
+
 // Type is the compiled plan of a Go type, and its schema. Nothing in it may be
 // changed.
 type Type struct {
-	Kind Kind
-	// Name is the Go name without its package. It is empty for unnamed types.
-	Name string
+	Kind  Kind
+	shape shape
+	// Custom marks a type with JSON or text methods of its own: Untyped, or a Scalar if it is text.
+	Custom    bool
+	stringMap bool // exactly map[string]string, which needs no reflection
+	flat      bool // a copy is an assignment
+	fallible  bool // whether a value may have no JSON form; only for the object
+	jsonOnly  bool // whether a field has no protobuf number; only for the object
+	readable  bool // whether a jsonReader can read it; only for the object
 	// Fields are the members of a Struct and of its inlined structs, in the order of encoding.
 	Fields []*Field
-	// Rest holds the undeclared members of a Struct, or is nil. See Undeclared for their type.
-	Rest *Field
 	// Elem is the type of the items of a List, of the values of a Map, and of the undeclared members of a tree.
 	Elem *Type
-	// Atomic marks an object that has one owner as a whole.
-	Atomic bool
+	// Rest holds the undeclared members of a Struct, or is nil. See Undeclared for their type.
+	Rest   *Field
+	goType reflect.Type
+
+	all      []*Field // Fields, Rest, and fields that are not encoded
+	numbered []*Field // the fields with a protobuf number, ascending
+	custom   *Custom  // of a type of a Library, or nil
+	boxed    *boxed   // of the object of a Library, or nil
+
+	byName  []*Field       // Fields
+	sorted  []string       // the names of byName
+	zero    unsafe.Pointer // a zero value; only for the object
+	ptrWord unsafe.Pointer // of an any that holds a ptrType
+
+	deep    []*Field               // the fields in all that are not flat
+	copier  atomic.Pointer[copier] // nil before the first copy, as it takes 60 µs to make
+	ptrType reflect.Type           // only for a Struct
+	names   *names                 // for label
+	tree    *lazyTree              // nil without a schema; only for the object
+
+	// Name is the Go name without its package. It is empty for unnamed types.
+	Name string
 	// Description is what clients are told about a Struct.
 	Description string
 	// Schema is where the type of a tree comes from. Such a type has no Go type.
 	Schema *schema.Schema
 	// AsField has the list type of a tree that is a list, where it is not a member.
 	AsField *Field
-	// Custom marks a type with JSON or text methods of its own: Untyped, or a Scalar if it is text.
-	Custom bool
-
-	goType    reflect.Type
-	ptrType   reflect.Type   // only for a Struct
-	ptrWord   unsafe.Pointer // of an any that holds a ptrType
-	shape     shape
-	names     *names    // for label
-	stringMap bool      // exactly map[string]string, which needs no reflection
-	flat      bool      // a copy is an assignment
-	all       []*Field  // Fields, Rest, and fields that are not encoded
-	deep      []*Field  // the fields in all that are not flat
-	byName    []*Field  // Fields
-	sorted    []string  // the names of byName
-	numbered  []*Field  // the fields with a protobuf number, ascending
-	fallible  bool      // whether a value may have no JSON form; only for the object
-	jsonOnly  bool      // whether a field has no protobuf number; only for the object
-	tree      *lazyTree // nil without a schema; only for the object
-
-	custom *Custom // of a type of a Library, or nil
-	boxed  *boxed  // of the object of a Library, or nil
-
-	copier atomic.Pointer[copier] // nil before the first copy, as it takes 60 µs to make
-
-	// For jsonReaders, only for the object.
-	readable bool           // whether a jsonReader can read it
-	zero     unsafe.Pointer // a zero value
+	// Atomic marks an object that has one owner as a whole.
+	Atomic bool
 }
 
 // Field is one member of a Struct.
 type Field struct {
-	// Name is the member's name in JSON.
-	Name string
 	// Type is the type of the value, without a pointer.
 	Type *Type
 	// Pointer reports whether the Go field is a pointer, so that the member can be absent.
 	Pointer bool
 	// OmitEmpty leaves the member out when it is empty.
 	OmitEmpty bool
-	// PatchStrategy is "merge" for lists that a strategic merge patch merges. PatchMergeKey is
-	// the member that identifies an item. It is empty if items are scalars.
-	PatchStrategy string
-	PatchMergeKey string
+	omitZero  bool
+	onWire    bool
+	// keepsEmpty keeps an empty list or map in a copy; see Type.Settle.
+	keepsEmpty bool
+	index      int // in the Fields of the Struct
+	offset     uintptr
+	jsonKey    string // the encoded name and a colon
+	tag        string // the encoded protobuf number and wire type
+
+	// Name is the member's name in JSON.
+	Name string
+	// Number is the field number in the protobuf form, or 0 if the field is not in it.
+	Number int
 	// ListType is "atomic", "set" or "map" for lists. ListMapKeys are the members that
 	// identify an item of a "map".
 	ListType    string
 	ListMapKeys []string
+
+	// PatchStrategy is "merge" for lists that a strategic merge patch merges. PatchMergeKey is
+	// the member that identifies an item. It is empty if items are scalars.
+	PatchStrategy string
+	PatchMergeKey string
 	// Description is what clients are told about the member.
 	Description string
-	// Number is the field number in the protobuf form, or 0 if the field is not in it.
-	Number int
 	// Property is where the member of a tree comes from, and Default the value of one that is left out, or nil.
 	Property *schema.Property
 	Default  any
-
 	goName   string
-	index    int // in the Fields of the Struct
-	offset   uintptr
-	omitZero bool
-	onWire   bool
-	// keepsEmpty keeps an empty list or map in a copy; see Type.Settle.
-	keepsEmpty bool
-	jsonKey    string // the encoded name and a colon
-	tag        string // the encoded protobuf number and wire type
+	_        [32]byte
 }
 
 // GoType returns the Go type.

@@ -52,25 +52,21 @@ func (k *Kind) ValidateUpdate(version int, o, old Object) field.Errors {
 func (k *Kind) validateUpdatedMetadata(o, old Object, asNew int, leaves bool) field.Errors {
 	m, oldMeta := o.GetObjectMeta(), old.GetObjectMeta()
 	shared := validateShared(m, oldMeta)
-	var managers, errs field.Errors
+	var names, managers, own field.Errors
+	if m.Name != oldMeta.Name || m.GenerateName != oldMeta.GenerateName || m.Generation < 0 {
+		names = k.validateNames(m, validate.NameIsPathSegment)
+	}
 	if !managedfields.SameOwners(m.ManagedFields, oldMeta.ManagedFields) {
 		managers = validateManagedFields(m.ManagedFields)
 	}
-	if m.Name != oldMeta.Name || m.GenerateName != oldMeta.GenerateName || m.Generation < 0 {
-		errs = k.validateNames(m, validate.NameIsPathSegment)
-	}
-	errs = append(errs, shared...)
-	errs = append(errs, validateFinalizers(m.Finalizers)...)
-	errs = append(errs, managers...)
-	update := append(validateMetadataUpdate(m, oldMeta, shared), managers...)
-	errs = append(errs, update...)
+	update := slices.Concat(validateMetadataUpdate(m, oldMeta, shared), managers)
 	if !leaves {
-		errs = append(append(errs, update...), k.validateOwnFinalizers(m)...)
+		own = slices.Concat(update, k.validateOwnFinalizers(m))
 	}
 	for range asNew {
-		errs = append(errs, k.validateOwnMetadata(m)...)
+		own = append(own, k.validateOwnMetadata(m)...)
 	}
-	return errs
+	return slices.Concat(names, shared, validateFinalizers(m.Finalizers), managers, update, own)
 }
 
 func (k *Kind) validateOwnMetadata(m *meta.ObjectMeta) field.Errors {
