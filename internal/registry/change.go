@@ -28,9 +28,9 @@ type bodyChange interface {
 	next(ctx context.Context, r *Resource, current *Item, req *Request) (kinds.Object, error)
 }
 
-// planBody is the plan of a bodyChange. creates reports whether it creates a missing object.
+// planBody is the plan of a bodyChange. creates reports whether it creates a missing object, through a subresource too.
 func (r *Resource) planBody(ctx context.Context, c bodyChange, current *Item, req *Request, creates bool) (w write, err error) {
-	if current == nil && (req.Sub != nil || !creates) {
+	if current == nil && !creates {
 		return w, r.NotFound(req.Name)
 	}
 	o, err := r.after(ctx, c, current, req)
@@ -131,7 +131,8 @@ type Apply struct {
 }
 
 func (c *Apply) plan(ctx context.Context, r *Resource, current *Item, req *Request) (write, error) {
-	return r.planBody(ctx, c, current, req, true)
+	// Only the storage of the object itself lets an apply create what an update does not (upstream: the Update of each StatusREST).
+	return r.planBody(ctx, c, current, req, req.Sub == nil || r.Kind.Strategy().Update.CreateMissing)
 }
 
 func (c *Apply) next(ctx context.Context, r *Resource, current *Item, req *Request) (_ kinds.Object, err error) {
