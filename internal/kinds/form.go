@@ -60,7 +60,7 @@ func (k *Kind) versionOf(o Object) int {
 }
 
 // Received implements kind.Kind. It returns an object in the shape of one version as the steps of a write get it. A custom resource of
-// another type keeps the type, for CheckType.
+// another type keeps the type, for its validation.
 func (k *Kind) Received(ctx context.Context, o Object, version int) (_ Object, err error) {
 	sent, named := *o.GetTypeMeta(), k.TypeMeta(version)
 	if k.of.Strategy.KeepsVersion && version > 0 {
@@ -77,9 +77,9 @@ func (k *Kind) Received(ctx context.Context, o Object, version int) (_ Object, e
 }
 
 // AsReceived returns a state of an object as the steps of a write in a version get it: in the stored form, or in the shape of the
-// version if the kind KeepsVersion. The object may be nil.
+// version if the kind KeepsVersion. The object may be nil, or be of another type, and is then returned.
 func (k *Kind) AsReceived(ctx context.Context, version int, o Object) (Object, error) {
-	if o == nil || !k.of.Strategy.KeepsVersion {
+	if o == nil || !k.of.Strategy.KeepsVersion || k.checkType(o, k.versionOf(o)) != nil {
 		return o, nil
 	}
 	return k.Convert(ctx, o, 0, version, kind.Remembered)

@@ -277,19 +277,30 @@ func (t Target) decodeCustom(d *decoded, raw, data []byte, f Format, strict bool
 	return err
 }
 
-// CheckType refuses a custom resource of another type than the kind has in a version (upstream: apiextensions-apiserver,
-// registry/customresource, ValidateTypeMeta). It belongs to validation.
-func (k *Kind) CheckType(o Object, version int) error {
+// checkType returns the problems of a custom resource of another type than the kind has in a version (upstream: apiextensions-apiserver,
+// registry/customresource, ValidateTypeMeta).
+func (k *Kind) checkType(o Object, version int) (errs field.Errors) {
 	have, want := *o.GetTypeMeta(), k.TypeMeta(version)
 	if k.info.Native || have == want || have == (meta.TypeMeta{}) {
 		return nil
 	}
-	problem := field.Invalid("apiVersion", have.APIVersion, "must be "+want.APIVersion)
 	if have.Kind != want.Kind {
-		problem = field.Invalid("kind", have.Kind, "must be "+want.Kind)
+		errs = append(errs, field.Invalid("kind", have.Kind, "must be "+want.Kind))
 	}
-	gv, _ := meta.ParseGroupVersion(have.APIVersion)
-	return field.Errors{problem}.Status(meta.GroupKind{Group: gv.Group, Kind: have.Kind}, o.GetObjectMeta().Name)
+	if have.APIVersion != want.APIVersion {
+		errs = append(errs, field.Invalid("apiVersion", have.APIVersion, "must be "+want.APIVersion))
+	}
+	return errs
+}
+
+// ErrorKind returns the kind that an error about an invalid object names: for a custom resource the one that the object names.
+func (k *Kind) ErrorKind(o Object) meta.GroupKind {
+	named := *o.GetTypeMeta()
+	if k.info.Native || named == (meta.TypeMeta{}) {
+		return k.GroupKind()
+	}
+	gv, _ := meta.ParseGroupVersion(named.APIVersion)
+	return meta.GroupKind{Group: gv.Group, Kind: named.Kind}
 }
 
 // deleteOptionsType is compiled once per process.

@@ -138,7 +138,7 @@ func (k *Kind) ValidateSubresource(s *Subresource, version int, o, old Object) f
 	case s.Name == memberStatus:
 		validate = k.versions[version].validateStatus
 	}
-	return append(k.validateUpdatedMetadata(o, old, s.MetadataAsNew, s.LeavesMetadata), validate(o, old)...)
+	return k.validateUpdate(version, o, old, validate, s.MetadataAsNew, s.LeavesMetadata)
 }
 
 // BodyOf returns the body that an update of a subresource begins with, with the managers of the member that it writes.

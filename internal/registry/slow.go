@@ -12,7 +12,7 @@ const maxSlow = 4
 
 // validate returns a 422 with the problems of a write, or nil; old is nil on a create.
 func (r *Resource) validate(ctx context.Context, req *Request, o, old kinds.Object) error {
-	name := o.GetObjectMeta().Name
+	name, named := o.GetObjectMeta().Name, r.Kind.ErrorKind(o)
 	o, err := r.Kind.AsReceived(ctx, req.Version, o)
 	if err != nil {
 		return err
@@ -22,7 +22,7 @@ func (r *Resource) validate(ctx context.Context, req *Request, o, old kinds.Obje
 	}
 	errs, err := r.check(ctx, req.Version, req.Sub, o, old)
 	if err == nil && len(errs) > 0 {
-		err = errs.Status(r.Kind.GroupKind(), name)
+		err = errs.Status(named, name)
 	}
 	return err
 }

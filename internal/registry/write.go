@@ -215,9 +215,6 @@ func (r *Resource) prepareCreate(ctx context.Context, o kinds.Object, req *Reque
 	if err := MatchNamespace(m, req.Namespace); err != nil {
 		return err
 	}
-	if err := r.Kind.CheckType(o, req.Version); err != nil {
-		return err
-	}
 	if err := r.validate(ctx, req, o, nil); err != nil {
 		return err
 	}
@@ -429,9 +426,6 @@ func (r *Resource) prepareUpdate(ctx context.Context, current *Item, o kinds.Obj
 		return nil, err
 	}
 	if err := MatchNamespace(m, req.Namespace); err != nil {
-		return nil, err
-	}
-	if err := r.Kind.CheckType(o, req.Version); err != nil {
 		return nil, err
 	}
 	m.ResourceVersion = current.meta().ResourceVersion

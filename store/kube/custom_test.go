@@ -15,7 +15,8 @@ import (
 const pumps = `{"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResourceDefinition","metadata":{"name":"pumps.example.com"},"spec":{
 "group":"example.com","scope":"Namespaced","names":{"plural":"pumps","kind":"Pump"},"versions":[{"name":"v1","served":true,"storage":true,
 "deprecated":true,"subresources":{"scale":{"specReplicasPath":".spec.replicas","statusReplicasPath":".status.replicas"}},"schema":{"openAPIV3Schema":
-{"type":"object","properties":{"spec":{"type":"object","properties":{"replicas":{"type":"integer"}}},"status":{"type":"object","properties":
+{"type":"object","properties":{"spec":{"type":"object","x-kubernetes-validations":[{"rule":"!has(self.tags)","message":"no tags"}],"properties":{"replicas":
+{"type":"integer"},"tags":{"type":"array","maxItems":9,"x-kubernetes-list-type":"set","items":{"type":"string","maxLength":9}}}},"status":{"type":"object","properties":
 {"replicas":{"type":"integer"}}}}}}}]}}`
 
 func servePumps(t *testing.T) *apitest.API {
@@ -49,6 +50,14 @@ func TestBodiesOfCustomResources(t *testing.T) {
 		"a strict body of another group": {
 			"PUT", path + "/a?fieldValidation=Strict", "application/json", `{"kind":"Pump","metadata":{"name":"a"},"spec":{"bogus":1}}`, 400,
 			"the API version in the data () does not match the expected API version (example.com/v1)",
+		},
+		"another kind, beside which only lists and rules are validated": {
+			"POST", path, "application/json", `{"apiVersion":"example.com/v1","kind":"Fan","metadata":{"name":"B"},"spec":{"replicas":"x","tags":["a","a"]}}`, 422,
+			`Fan.example.com "B" is invalid: [kind: Invalid value: "Fan": must be Pump, spec.tags[1]: Duplicate value: "a", spec: Invalid value: no tags]`,
+		},
+		"an update of another kind": {
+			"PUT", path + "/a", "application/json", `{"apiVersion":"example.com/v1","kind":"Fan","metadata":{"name":"a","resourceVersion":"1001","labels":{"/":"a"}},"spec":{"tags":["a","a"]}}`, 422,
+			`Fan.example.com "a" is invalid: [metadata.labels: Invalid value: "/": prefix part must be non-empty, metadata.labels: Invalid value: "/": name part must be non-empty, metadata.labels: Invalid value: "/": name part must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]'), kind: Invalid value: "Fan": must be Pump, spec.tags[1]: Duplicate value: "a", spec: Invalid value: no tags]`,
 		},
 		"a scale that cannot be read": {
 			"PUT", path + "/a/scale", "application/json", `{"spec":{"replicas":"x"}}`, 400,
