@@ -18,7 +18,7 @@ import (
 func (c *call) resourceRequest() {
 	info := c.endpoint.Info
 	if c.subresource != "" {
-		c.sub = c.endpoint.Kind.Subresource(c.subresource)
+		c.sub = c.endpoint.Kind.SubresourceIn(c.endpoint.Version, c.subresource)
 	}
 	noSubresource := c.subresource != "" && c.sub == nil
 	namespacedPathOfClusterKind := c.namespaced && info.ClusterScoped

@@ -54,7 +54,7 @@ func erase[P any](d *kind.Descriptor[P]) Descriptor {
 
 func eraseVersion[P any](v *kind.Version[P]) kind.Version[Object] {
 	return kind.Version[Object]{
-		Name: v.Name, Deprecated: v.Deprecated, Unserved: v.Unserved, Form: v.Form, Schema: v.Schema, Type: v.Type,
+		Name: v.Name, Deprecated: v.Deprecated, Unserved: v.Unserved, Lacks: v.Lacks, Form: v.Form, Schema: v.Schema, Type: v.Type,
 		Validate: erase2(v.Validate), ValidateStatus: erase2(v.ValidateStatus), Table: eraseTable(&v.Table),
 	}
 }

@@ -41,7 +41,8 @@ type Kind struct {
 	scratch      scratch.Pool // for encoding
 	endpoints    func() []*Endpoint
 	managers     *managedfields.FieldManager
-	subresources []Subresource // the status among them, by name
+	whole        *managedfields.FieldManager // of the versions that lack the status subresource
+	subresources []Subresource               // the status among them, by name
 
 	aliases []*Kind
 	origin  *Kind // of an alias, or nil

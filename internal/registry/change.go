@@ -142,7 +142,7 @@ func (c *Apply) next(ctx context.Context, r *Resource, current *Item, req *Reque
 			return nil, err
 		}
 	}
-	applied, err := r.Kind.Managers(req.Sub).Apply(req.Version, live, c.Config,
+	applied, err := r.Kind.Managers(req.Sub, req.Version).Apply(req.Version, live, c.Config,
 		managedfields.ApplyOptions{Manager: req.FieldManager, Force: c.Force, Now: r.st.now()})
 	if err != nil {
 		return nil, err
@@ -196,7 +196,7 @@ func (r *Resource) updateManagers(ctx context.Context, o kinds.Object, current *
 	if err != nil {
 		return err
 	}
-	d.Managers(req.Sub).Update(req.Version, live, wire, manager, now)
+	d.Managers(req.Sub, req.Version).Update(req.Version, live, wire, manager, now)
 	m.ManagedFields = wire.GetObjectMeta().ManagedFields
 	return nil
 }

@@ -3,6 +3,7 @@ package kube_test
 import (
 	"encoding/json"
 	"net/http"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -86,4 +87,54 @@ func TestPatchTypeComesFirst(t *testing.T) {
 	defer resp.Body.Close()
 	assert.Equal(t, http.StatusUnsupportedMediaType, resp.StatusCode)
 	assert.NotEmpty(t, resp.Header.Get("Warning"), "the version is deprecated")
+}
+
+const fans = `{"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResourceDefinition","metadata":{"name":"fans.example.com"},"spec":{
+"group":"example.com","scope":"Namespaced","names":{"plural":"fans","kind":"Fan"},"versions":[
+{"name":"v1","served":true,"storage":true,"subresources":{"status":{}},"schema":SCHEMA},
+{"name":"v2","served":true,"storage":false,"subresources":{"scale":{"specReplicasPath":".spec.replicas","statusReplicasPath":".status.replicas"}},"schema":SCHEMA}]}}`
+
+// A version of a definition has the subresources that it names (upstream: apiextensions-apiserver, customresource_handler.go).
+func TestEachVersionHasItsSubresources(t *testing.T) {
+	const schema = `{"openAPIV3Schema":{"type":"object","x-kubernetes-preserve-unknown-fields":true}}`
+	kinds, err := crd.Parse([]byte(strings.ReplaceAll(fans, "SCHEMA", schema)))
+	require.NoError(t, err)
+	var o apitest.Options
+	o.API.Kinds = kinds
+	api := apitest.New(t, o)
+	write := func(method, version, below, body string) (int, string) {
+		return ask(t, api, method, "/apis/example.com/"+version+"/namespaces/a/fans"+below, "application/json",
+			`{"apiVersion":"example.com/`+version+`","kind":"Fan",`+body)
+	}
+	code, text := write("POST", "v1", "", `"metadata":{"name":"a"},"spec":{"replicas":2},"status":{"replicas":1}}`)
+	require.Equal(t, http.StatusCreated, code, text)
+	assert.NotContains(t, text, `"status":`, "a write through v1 sets no status")
+	code, text = write("POST", "v2", "", `"metadata":{"name":"b"},"spec":{"replicas":2},"status":{"replicas":1}}`)
+	require.Equal(t, http.StatusCreated, code, text)
+	assert.Contains(t, text, `"status":{"replicas":1}`)
+	assert.Contains(t, text, `"f:status":`, "who sets the status owns it")
+
+	for path, want := range map[string]int{"v1/namespaces/a/fans/b/status": 200, "v1/namespaces/a/fans/b/scale": 404, "v2/namespaces/a/fans/b/status": 404, "v2/namespaces/a/fans/b/scale": 200} {
+		code, text := ask(t, api, "GET", "/apis/example.com/"+path, "", "")
+		assert.Equal(t, want, code, path+text)
+	}
+	for version, want := range map[string][]string{"v1": {"fans", "fans/status"}, "v2": {"fans", "fans/scale"}} {
+		var list struct{ Resources []struct{ Name string } }
+		_, text := ask(t, api, "GET", "/apis/example.com/"+version, "", "")
+		require.NoError(t, json.Unmarshal([]byte(text), &list))
+		var names []string
+		for _, r := range list.Resources {
+			names = append(names, r.Name)
+		}
+		assert.Equal(t, want, names)
+		_, text = ask(t, api, "GET", "/openapi/v3/apis/example.com/"+version, "", "")
+		assert.Equal(t, version == "v1", strings.Contains(text, "fans/{name}/status"))
+		assert.Equal(t, version == "v2", strings.Contains(text, "fans/{name}/scale"))
+	}
+	code, text = ask(t, api, "PATCH", "/apis/example.com/v2/namespaces/a/fans/b", "application/merge-patch+json", `{"status":{"replicas":3}}`)
+	require.Equal(t, http.StatusOK, code, text)
+	assert.Contains(t, text, `"generation":2`, "through v2 the status counts as the rest does")
+	code, text = ask(t, api, "PATCH", "/apis/example.com/v1/namespaces/a/fans/b", "application/merge-patch+json", `{"status":{"replicas":4}}`)
+	require.Equal(t, http.StatusOK, code, text)
+	assert.Contains(t, text, `"status":{"replicas":3}`)
 }
