@@ -184,6 +184,10 @@ const defaultManager = "unknown"
 // changes. current is the state before, or nil. The error is one of the conversion to that shape.
 func (r *Resource) updateManagers(ctx context.Context, o kinds.Object, current *Item, req *Request, now time.Time) (err error) {
 	d, m := r.Kind, o.GetObjectMeta()
+	if d.IsMistyped(o, req.Version) {
+		m.ManagedFields = nil // upstream: managedfields, UpdateNoErrors, which cannot convert it
+		return nil
+	}
 	manager := cmp.Or(req.FieldManager, defaultManager)
 	var live kinds.Object
 	if current != nil {

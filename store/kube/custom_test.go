@@ -15,7 +15,7 @@ import (
 
 const pumps = `{"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResourceDefinition","metadata":{"name":"pumps.example.com"},"spec":{
 "group":"example.com","scope":"Namespaced","names":{"plural":"pumps","kind":"Pump"},"versions":[{"name":"v1","served":true,"storage":true,
-"deprecated":true,"subresources":{"scale":{"specReplicasPath":".spec.replicas","statusReplicasPath":".status.replicas"}},"schema":{"openAPIV3Schema":
+"deprecated":true,"subresources":{"status":{},"scale":{"specReplicasPath":".spec.replicas","statusReplicasPath":".status.replicas"}},"schema":{"openAPIV3Schema":
 {"type":"object","properties":{"spec":{"type":"object","x-kubernetes-validations":[{"rule":"!has(self.tags)","message":"no tags"}],"properties":{"replicas":
 {"type":"integer"},"tags":{"type":"array","maxItems":9,"x-kubernetes-list-type":"set","items":{"type":"string","maxLength":9}}}},"status":{"type":"object","properties":
 {"replicas":{"type":"integer"}}}}}}}]}}`
@@ -60,6 +60,22 @@ func TestBodiesOfCustomResources(t *testing.T) {
 			"PUT", path + "/a", "application/json", `{"apiVersion":"example.com/v1","kind":"Fan","metadata":{"name":"a","resourceVersion":"1001","labels":{"/":"a"}},"spec":{"tags":["a","a"]}}`, 422,
 			`Fan.example.com "a" is invalid: [metadata.labels: Invalid value: "/": prefix part must be non-empty, metadata.labels: Invalid value: "/": name part must be non-empty, metadata.labels: Invalid value: "/": name part must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]'), kind: Invalid value: "Fan": must be Pump, spec.tags[1]: Duplicate value: "a", spec: Invalid value: no tags]`,
 		},
+		"another kind without a name": {
+			"POST", path, "application/json", `{"apiVersion":"example.com/v1","kind":"Fan","metadata":{}}`, 422,
+			`Fan.example.com "" is invalid: kind: Invalid value: "Fan": must be Pump`,
+		},
+		"a status of another kind": {
+			"PATCH", "/apis/example.com/v1/namespaces/a/pumps/a/status", "application/merge-patch+json", `{"kind":"Fan","status":{"replicas":"x"}}`, 422,
+			`Fan.example.com "a" is invalid: [status.replicas: Invalid value: "string": replicas in body must be of type integer: "string", .status.replicas: Invalid value: 0: .status.replicas accessor error: x is of the type string, expected int64, <nil>: Invalid value: null: some validation rules were not checked because the object was invalid; correct the existing errors to complete validation]`,
+		},
+		"a strict body of another kind": {
+			"POST", path + "?fieldValidation=Strict", "application/json", `{"apiVersion":"v1","kind":"Pod","metadata":{"bogus":1}}`, 400,
+			`Pod in version "v1" cannot be handled as a Pod: strict decoding error: unknown field "metadata.bogus"`,
+		},
+		"a strict body without an apiVersion": {
+			"POST", path + "?fieldValidation=Strict", "application/json", `{"kind":"Pump","metadata":{"bogus":1}}`, 400,
+			`Object 'apiVersion' is missing in 'object has no apiVersion field'`,
+		},
 		"a scale that cannot be read": {
 			"PUT", path + "/a/scale", "application/json", `{"spec":{"replicas":"x"}}`, 400,
 			`no kind is registered for the type v1.Scale in scheme "kubecoord"`,
@@ -73,6 +89,20 @@ func TestBodiesOfCustomResources(t *testing.T) {
 			assert.Equal(t, row.message, s.Message)
 		})
 	}
+}
+
+// Upstream cannot tell the fields of another type, and drops all managers.
+func TestAStatusOfAnotherKindDropsTheManagers(t *testing.T) {
+	api := servePumps(t)
+	const path = "/apis/example.com/v1/namespaces/a/pumps"
+	code, text := ask(t, api, "POST", path, "application/json", `{"apiVersion":"example.com/v1","kind":"Pump","metadata":{"name":"a"},"spec":{"replicas":1}}`)
+	require.Equal(t, http.StatusCreated, code, text)
+	require.Contains(t, text, "managedFields")
+	code, text = ask(t, api, "PATCH", path+"/a/status", "application/merge-patch+json", `{"kind":"Fan","status":{"replicas":1}}`)
+	require.Equal(t, http.StatusOK, code, text)
+	assert.Contains(t, text, `"kind":"Pump"`)
+	assert.Contains(t, text, `"status":{"replicas":1}`)
+	assert.NotContains(t, text, "managedFields")
 }
 
 // The type of a patch is checked before the media type of the answer.

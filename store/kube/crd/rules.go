@@ -92,7 +92,8 @@ func (v *crVersion) check(doc, old map[string]any, m *meta.ObjectMeta, mistyped 
 	if old == nil || len(listtype.ValidateListSetsAndMaps(nil, v.structural, old)) == 0 {
 		errs = append(errs, inOrder(listtype.ValidateListSetsAndMaps(nil, v.structural, doc))...)
 	}
-	return converted(append(errs, r.checkRules(doc, old, errs, m, options)...))
+	nameless := m.Name == "" && !mistyped
+	return converted(append(errs, r.checkRules(doc, old, errs, nameless, options)...))
 }
 
 // validateStatus returns the problems of a write of the status.
@@ -120,15 +121,14 @@ func (v *crVersion) validateStatus(o, before meta.Object) field.Errors {
 			errs = append(errs, inOrder(lists)...)
 		}
 	}
-	return converted(append(errs, r.checkRules(doc, old, errs, o.GetObjectMeta(), []cel.Option{cel.WithRatcheting(correlated)})...))
+	return converted(append(errs, r.checkRules(doc, old, errs, false, []cel.Option{cel.WithRatcheting(correlated)})...))
 }
 
-// checkRules evaluates the CEL rules, unless other problems found could make them fail.
-func (r *rules) checkRules(doc, old map[string]any, found upstream.ErrorList, m *meta.ObjectMeta, options []cel.Option) upstream.ErrorList {
+// checkRules evaluates the CEL rules, unless other problems found, or a metadata.name that is required, could make them fail.
+func (r *rules) checkRules(doc, old map[string]any, found upstream.ErrorList, blocked bool, options []cel.Option) upstream.ErrorList {
 	if r.cel == nil {
 		return nil
 	}
-	blocked := m.Name == "" // a metadata.name that is required
 	for _, err := range found {
 		switch err.Type {
 		case upstream.ErrorTypeNotSupported, upstream.ErrorTypeRequired, upstream.ErrorTypeTooLong, upstream.ErrorTypeTooMany, upstream.ErrorTypeTypeInvalid:
