@@ -120,7 +120,7 @@ func eraseSubresource[P any](s *kind.Subresource[P]) kind.Subresource[Object] {
 	e := kind.Subresource[Object]{
 		Name: s.Name, Body: s.Body, Verbs: s.Verbs, Read: erase1e(s.Read), Shows: erase1(s.Shows), Start: erase1e(s.Start),
 		Write: eraseWith(s.Write), Resets: s.Resets, MetadataAsNew: s.MetadataAsNew, LeavesMetadata: s.LeavesMetadata,
-		Validate: erase2(s.Validate), Removes: s.Removes, Member: s.Member, ConnectKind: s.ConnectKind, ConnectPaths: s.ConnectPaths,
+		Validate: erase2(s.Validate), KeepsIdentity: s.KeepsIdentity, Removes: s.Removes, Member: s.Member, ConnectKind: s.ConnectKind, ConnectPaths: s.ConnectPaths,
 	}
 	if f := s.MayRemove; f != nil {
 		e.MayRemove = func(ctx context.Context, parent Object, dryRun bool) (bool, error) {

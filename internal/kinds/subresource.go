@@ -147,11 +147,8 @@ func (k *Kind) PrepareSubresource(ctx context.Context, s *Subresource, body, cur
 	}
 	m, sent := o.GetObjectMeta(), body.GetObjectMeta()
 	m.ManagedFields = sent.ManagedFields
-	if k.info.Native && !slices.Contains(s.Resets, "metadata") { // the validation refuses another identity
-		m.UID = cmp.Or(sent.UID, m.UID)
-		if !sent.CreationTimestamp.IsZero() {
-			m.CreationTimestamp = sent.CreationTimestamp
-		}
+	if k.info.Native && !s.KeepsIdentity { // the validation refuses another identity (upstream: ResetObjectMetaForStatus leaves it)
+		m.UID, m.GenerateName, m.DeletionGracePeriodSeconds = cmp.Or(sent.UID, m.UID), sent.GenerateName, sent.DeletionGracePeriodSeconds
 	}
 	if s.Name != memberStatus && k.counts(o, current) {
 		m.Generation++

@@ -122,3 +122,37 @@ func TestKeysOfBuiltInKinds(t *testing.T) {
 	assert.Equal(t, http.StatusConflict, code)
 	assert.Contains(t, body, "Key: /registry/roles/a/a,")
 }
+
+// A strategy that keeps the metadata of an object still leaves the identity of the body, which is then validated (upstream: apimachinery,
+// meta/v1, ResetObjectMetaForStatus). Only the strategies of flowcontrol keep all of it, and most others none.
+func TestTheStatusHasTheIdentityOfItsBody(t *testing.T) {
+	api := serve(t, apitest.Options{})
+	for path, body := range map[string]string{
+		"/apis/storage.k8s.io/v1/volumeattachments":            `"spec":{"attacher":"a.b","nodeName":"n","source":{"persistentVolumeName":"p"}}}`,
+		"/api/v1/persistentvolumes":                            `"spec":{"capacity":{"storage":"1"},"accessModes":["ReadWriteOnce"],"hostPath":{"path":"/a"}}}`,
+		"/apis/flowcontrol.apiserver.k8s.io/v1/flowschemas":    `"spec":{"priorityLevelConfiguration":{"name":"exempt"},"matchingPrecedence":500}}`,
+		"/apis/networking.k8s.io/v1/namespaces/a/ingresses":    `"spec":{"defaultBackend":{"service":{"name":"a","port":{"number":1}}}}}`,
+		"/apis/networking.k8s.io/v1/servicecidrs":              `"spec":{"cidrs":["10.0.0.0/24"]}}`,
+		"/apis/resource.k8s.io/v1/namespaces/a/resourceclaims": `"spec":{}}`,
+	} {
+		keeps := strings.Contains(path, "flowcontrol")
+		code, text := ask(t, api, "POST", path, "application/json", `{"metadata":{"name":"a"},`+body)
+		require.Equal(t, http.StatusCreated, code, text)
+		change := func(metadata string) (int, string) {
+			return ask(t, api, "PATCH", path+"/a/status", "application/merge-patch+json", `{"metadata":`+metadata+`}`)
+		}
+		for metadata, member := range map[string]string{`{"uid":"x"}`: "metadata.uid", `{"deletionGracePeriodSeconds":5}`: "metadata.deletionGracePeriodSeconds"} {
+			code, text := change(metadata)
+			if keeps {
+				assert.Equal(t, http.StatusOK, code, text)
+				continue
+			}
+			assert.Equal(t, http.StatusUnprocessableEntity, code, path+text)
+			assert.Contains(t, text, member+": Invalid value")
+		}
+		code, text = change(`{"generateName":"x","creationTimestamp":"2001-01-01T00:00:00Z"}`)
+		assert.Equal(t, http.StatusOK, code, text)
+		assert.Equal(t, !keeps, strings.Contains(text, `"generateName":"x"`), path+text)
+		assert.NotContains(t, text, "2001")
+	}
+}

@@ -102,7 +102,10 @@ func (b *builder) builtin(r served) (kind.Kind, error) {
 			s.Validate = validator(s.Name)
 		}
 	}
-	if r.status && !r.ownStatus {
+	switch {
+	case r.group == "flowcontrol.apiserver.k8s.io":
+		d.Subresources = append(d.Subresources, t.identicalStatus())
+	case r.status && !r.ownStatus:
 		d.Subresources = append(d.Subresources, t.statusSubresource(r, gated.Statuses(r.kind, t.goType, b.gates)))
 	}
 	return store.Compile(d)
