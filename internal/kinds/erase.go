@@ -100,7 +100,7 @@ func eraseStrategy[P any](s *kind.Strategy[P]) kind.Strategy[Object] {
 }
 
 func eraseTable[P any](t *kind.Table[P]) kind.Table[Object] {
-	e := kind.Table[Object]{Cells: eraseWith(t.Cells), Conditions: erase1(t.Conditions)}
+	e := kind.Table[Object]{NotOf: t.NotOf, NullRows: t.NullRows, Cells: eraseWith(t.Cells), Conditions: erase1(t.Conditions)}
 	for _, c := range t.Columns {
 		e.Columns = append(e.Columns, kind.Column[Object]{
 			Name: c.Name, Type: c.Type, Format: c.Format, Description: c.Description, Priority: c.Priority, Cell: eraseWith(c.Cell),

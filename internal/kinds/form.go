@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/kubecoord/kubecoord/internal/codec"
@@ -182,8 +183,15 @@ func (k *Kind) Append(dst []byte, o Object, version int, format Format) ([]byte,
 	return appendAs(dst, k.form(version).typ, o, format)
 }
 
-// AppendMetadata appends the encoded metadata of an object.
+// AppendMetadata appends the encoded metadata of an object without its FieldAnnotations.
 func (k *Kind) AppendMetadata(dst []byte, m *meta.ObjectMeta, format Format) ([]byte, error) {
+	for _, name := range k.info.FieldAnnotations {
+		if _, ok := m.Annotations[name]; ok {
+			m = new(*m)
+			m.Annotations = maps.Clone(m.Annotations)
+			delete(m.Annotations, name)
+		}
+	}
 	return appendAs(dst, k.Type().Field("metadata").Type, m, format)
 }
 

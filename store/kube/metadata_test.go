@@ -156,3 +156,63 @@ func TestTheStatusHasTheIdentityOfItsBody(t *testing.T) {
 		assert.NotContains(t, text, "2001")
 	}
 }
+
+// The annotation of a DaemonSet stands for a field, which upstream makes of it. What shows only metadata does not have it.
+func TestMetadataHasNoAnnotationOfAField(t *testing.T) {
+	api := serve(t, apitest.Options{})
+	const path, annotation = "/apis/apps/v1/namespaces/a/daemonsets", "deprecated.daemonset.template.generation"
+	code, text := ask(t, api, "POST", path, "application/json", `{"metadata":{"name":"a","annotations":{"b":"c"}},"spec":{"selector":{"matchLabels":
+{"a":"b"}},"template":{"metadata":{"labels":{"a":"b"}},"spec":{"containers":[{"name":"c","image":"i"}]}}}}`)
+	require.Equal(t, http.StatusCreated, code, text)
+	assert.Contains(t, text, `"annotations":{"b":"c","`+annotation+`":"1"}`)
+	const table, partial = "application/json;as=Table;v=v1;g=meta.k8s.io", "application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io"
+	for _, accept := range []string{table, partial} {
+		code, text := show(t, api, path+"/a", accept)
+		require.Equal(t, http.StatusOK, code, text)
+		assert.Contains(t, text, `"annotations":{"b":"c"}`)
+	}
+	_, text = show(t, api, path+"/a?includeObject=Object", table)
+	assert.Contains(t, text, annotation+`":"1"`)
+}
+
+// Some storages of upstream have no Table, and the one of a LimitRange is the default.
+func TestTablesThatUpstreamLacks(t *testing.T) {
+	api := serve(t, apitest.Options{})
+	const table = "application/json;as=Table;v=v1;g=meta.k8s.io"
+	for path, want := range map[string]int{
+		"/api/v1/namespaces/a/pods/a": 404, "/api/v1/namespaces/a/pods/a/status": 404, "/api/v1/namespaces/a/pods/a/resize": 406,
+		"/api/v1/namespaces/a/pods/a/ephemeralcontainers": 406, "/apis/resource.k8s.io/v1/namespaces/a/resourceclaims/a/status": 406,
+		"/apis/certificates.k8s.io/v1/certificatesigningrequests/a/approval": 406, "/apis/certificates.k8s.io/v1/certificatesigningrequests/a/status": 404,
+	} {
+		code, text := show(t, api, path, table)
+		assert.Equal(t, want, code, path+text)
+	}
+	_, text := show(t, api, "/api/v1/limitranges", table)
+	assert.Contains(t, text, `"rows":null}`)
+	_, text = show(t, api, "/api/v1/secrets", table)
+	assert.Contains(t, text, `"rows":[]}`)
+}
+
+// A connection cannot be tried. A log is read and not connected to.
+func TestConnectionsHaveNoDryRun(t *testing.T) {
+	api := serve(t, apitest.Options{})
+	code, text := show(t, api, "/api/v1/nodes/a/proxy?dryRun=All", "")
+	assert.Equal(t, http.StatusBadRequest, code)
+	assert.Contains(t, text, "dryRun is not supported")
+	code, _ = show(t, api, "/api/v1/namespaces/a/pods/a/log?dryRun=All", "")
+	assert.Equal(t, http.StatusNotFound, code)
+}
+
+// show gets a path in a form.
+func show(t *testing.T, api *apitest.API, path, accept string) (int, string) {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), "GET", api.Host()+path, http.NoBody)
+	require.NoError(t, err)
+	req.Header.Set("Accept", accept)
+	resp, err := api.Transport().RoundTrip(req)
+	require.NoError(t, err)
+	defer resp.Body.Close()
+	data, err := io.ReadAll(resp.Body)
+	require.NoError(t, err)
+	return resp.StatusCode, string(data)
+}
