@@ -175,6 +175,12 @@ func TestMetadataHasNoAnnotationOfAField(t *testing.T) {
 	assert.Contains(t, text, annotation+`":"1"`)
 }
 
+func TestBothGroupsOfEventsHaveOneInternalType(t *testing.T) {
+	code, text := show(t, serve(t, apitest.Options{}), "/apis/events.k8s.io/v1/events", "application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io")
+	assert.Equal(t, http.StatusNotAcceptable, code)
+	assert.Contains(t, text, "(*core.EventList)")
+}
+
 // Some storages of upstream have no Table, and the one of a LimitRange is the default.
 func TestTablesThatUpstreamLacks(t *testing.T) {
 	api := serve(t, apitest.Options{})
