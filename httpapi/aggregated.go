@@ -106,8 +106,8 @@ func (a *API) discovery(g *servedGroup) groupDiscovery {
 			if !e.Info.Native {
 				r.ResponseKind.Group, r.ResponseKind.Version = v.Group, v.Version
 			}
-			for _, s := range e.Kind.Subresources() {
-				kind := e.responseKind(&s)
+			for s := range e.Kind.SubresourcesIn(e.Version) {
+				kind := e.responseKind(s)
 				if kind.Version == "" {
 					kind.Group, kind.Version = r.ResponseKind.Group, r.ResponseKind.Version
 				}

@@ -139,9 +139,12 @@ func (c *call) appendItemTable(dst []byte, it *registry.Item) ([]byte, error) {
 // tableOf returns items as a Table, which has no protobuf form.
 func (c *call) tableOf(m meta.ListMeta, items []*registry.Item) *listBody {
 	head := appendListMeta(c.appendConvertedHead(nil, asTable), &m)
-	head = append(append(append(head, `,"columnDefinitions":`...), mustJSON(c.columns())...), `,"rows":[`...)
+	head = append(append(append(head, `,"columnDefinitions":`...), mustJSON(c.columns())...), `,"rows":`...)
+	if len(items) == 0 && c.endpoint.Kind.NullRows() {
+		return &listBody{head: head, foot: []byte("null}")}
+	}
 	c.table.now = c.api.st.Now()
-	return &listBody{head: head, separator: ",", foot: []byte("]}"), items: items, encode: c.appendRow}
+	return &listBody{head: append(head, '['), separator: ",", foot: []byte("]}"), items: items, encode: c.appendRow}
 }
 
 func (c *call) appendRow(dst []byte, it *registry.Item) ([]byte, error) {

@@ -159,8 +159,8 @@ func (c *call) resourceList(v *groupVersion, isRoute bool) {
 			Name: e.Info.Plural, SingularName: e.Info.Singular, Namespaced: !e.Info.ClusterScoped, Kind: e.Info.Kind,
 			Verbs: c.api.verbs(e), ShortNames: e.Info.ShortNames, Categories: e.Info.Categories, StorageVersionHash: e.storageHash(),
 		})
-		for _, s := range e.Kind.Subresources() {
-			kind := e.responseKind(&s)
+		for s := range e.Kind.SubresourcesIn(e.Version) {
+			kind := e.responseKind(s)
 			doc.Resources = append(doc.Resources, apiResource{
 				Name: e.Info.Plural + "/" + s.Name, Namespaced: !e.Info.ClusterScoped, Verbs: s.Verbs,
 				Group: kind.Group, Version: kind.Version, Kind: kind.Kind,

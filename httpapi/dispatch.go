@@ -18,7 +18,7 @@ import (
 func (c *call) resourceRequest() {
 	info := c.endpoint.Info
 	if c.subresource != "" {
-		c.sub = c.endpoint.Kind.Subresource(c.subresource)
+		c.sub = c.endpoint.Kind.SubresourceIn(c.endpoint.Version, c.subresource)
 	}
 	noSubresource := c.subresource != "" && c.sub == nil
 	namespacedPathOfClusterKind := c.namespaced && info.ClusterScoped
@@ -76,6 +76,9 @@ func (c *call) subVerb() (verb func(*call) error, streams bool, err error) {
 
 // connect answers a request that a real server passes on, as to a kubelet.
 func (c *call) connect() error {
+	if slices.Contains(c.sub.Verbs, "create") && len(c.params()["dryRun"]) > 0 { // all but a log, which upstream gets
+		return meta.NewBadRequest("dryRun is not supported")
+	}
 	to := kind.Connection{Namespace: c.namespace, Name: c.name, Path: c.below, Query: c.req.URL.Query()}
 	if strings.HasSuffix(c.req.URL.Path, "/") && !strings.HasSuffix(to.Path, "/") {
 		to.Path += "/"

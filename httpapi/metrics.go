@@ -89,7 +89,7 @@ func (s *served) names(of versionedResource, subresource string) bool {
 			}
 			for _, e := range v.endpoints {
 				if e.Info.Plural == of.resource {
-					return subresource == "" || e.Kind.Subresource(subresource) != nil
+					return subresource == "" || e.Kind.SubresourceIn(e.Version, subresource) != nil
 				}
 			}
 		}

@@ -162,6 +162,8 @@ func (c *call) restrictions() restrictions {
 		return textForms
 	case c.endpoint.Info.Native && !c.endpoint.Info.Stored() && !c.endpoint.Info.Serves("get"):
 		return rowlessForms
+	case !c.endpoint.Kind.HasTable(c.sub):
+		return rowlessForms
 	}
 	return objectForms
 }

@@ -155,7 +155,7 @@ func (e *endpoint) describeAlone() openapi.Resource {
 // describe describes a kind in a version with its subresources.
 func (e *endpoint) describe() openapi.Resource {
 	r := e.describeAlone()
-	for _, s := range e.Kind.Subresources() {
+	for s := range e.Kind.SubresourcesIn(e.Version) {
 		if s.Connect != nil {
 			continue
 		}

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"github.com/kubecoord/kubecoord/httpapi"
 	"github.com/kubecoord/kubecoord/store"
@@ -155,4 +156,34 @@ func TestAuthorizersGetTheSubresource(t *testing.T) {
 	}, <-asked)
 	assertStatus(t, a, http.StatusForbidden, "Forbidden",
 		`engines.example.com "a" is forbidden: User "" cannot patch resource "engines/status" in API group "example.com" in the namespace "default"`)
+}
+
+// An update creates a missing object through the status too, where the kind lets updates create (upstream: registry/generic/registry,
+// Store.Update). The status is not set by that. A patch creates nothing.
+func TestUpdateOfTheStatusCreatesWhereUpdatesDo(t *testing.T) {
+	for _, creates := range []bool{true, false} {
+		d := engineDescriptor()
+		d.Strategy.Update.CreateMissing = creates
+		s := newServerWith(t, store.Options{}, httpapi.Options{Kinds: []kind.Kind{store.MustKind(d)}})
+		code := http.StatusNotFound
+		if creates {
+			code = http.StatusCreated
+		}
+		body := func(name string) string {
+			return `{"apiVersion":"example.com/v1","kind":"Engine","metadata":{"name":"` + name + `"},"spec":{"speed":1},"status":{"turns":5}}`
+		}
+		for name, r := range map[string]answer{
+			"put":     s.do(t, "PUT", engines+"/put/status", body("put")),
+			"applied": s.do(t, "PATCH", engines+"/applied/status?fieldManager=m", body("applied"), "Content-Type", applying),
+		} {
+			require.Equal(t, code, r.Code, name)
+			if creates {
+				o := r.tree(t)
+				assert.EqualValues(t, 1, o.at("spec", "speed"), name)
+				assert.Nil(t, o["status"], name)
+				assert.Equal(t, "status", o.at("metadata", "managedFields", 0, "subresource"), name)
+			}
+		}
+		assert.Equal(t, http.StatusNotFound, s.do(t, "PATCH", engines+"/merged/status", `{"status":{"turns":5}}`, "Content-Type", merge).Code)
+	}
 }

@@ -54,7 +54,7 @@ func erase[P any](d *kind.Descriptor[P]) Descriptor {
 
 func eraseVersion[P any](v *kind.Version[P]) kind.Version[Object] {
 	return kind.Version[Object]{
-		Name: v.Name, Deprecated: v.Deprecated, Unserved: v.Unserved, Form: v.Form, Schema: v.Schema, Type: v.Type,
+		Name: v.Name, Deprecated: v.Deprecated, Unserved: v.Unserved, Lacks: v.Lacks, Form: v.Form, Schema: v.Schema, Type: v.Type,
 		Validate: erase2(v.Validate), ValidateStatus: erase2(v.ValidateStatus), Table: eraseTable(&v.Table),
 	}
 }
@@ -100,7 +100,7 @@ func eraseStrategy[P any](s *kind.Strategy[P]) kind.Strategy[Object] {
 }
 
 func eraseTable[P any](t *kind.Table[P]) kind.Table[Object] {
-	e := kind.Table[Object]{Cells: eraseWith(t.Cells), Conditions: erase1(t.Conditions)}
+	e := kind.Table[Object]{NotOf: t.NotOf, NullRows: t.NullRows, Cells: eraseWith(t.Cells), Conditions: erase1(t.Conditions)}
 	for _, c := range t.Columns {
 		e.Columns = append(e.Columns, kind.Column[Object]{
 			Name: c.Name, Type: c.Type, Format: c.Format, Description: c.Description, Priority: c.Priority, Cell: eraseWith(c.Cell),
@@ -120,7 +120,7 @@ func eraseSubresource[P any](s *kind.Subresource[P]) kind.Subresource[Object] {
 	e := kind.Subresource[Object]{
 		Name: s.Name, Body: s.Body, Verbs: s.Verbs, Read: erase1e(s.Read), Shows: erase1(s.Shows), Start: erase1e(s.Start),
 		Write: eraseWith(s.Write), Resets: s.Resets, MetadataAsNew: s.MetadataAsNew, LeavesMetadata: s.LeavesMetadata,
-		Validate: erase2(s.Validate), Removes: s.Removes, Member: s.Member, ConnectKind: s.ConnectKind, ConnectPaths: s.ConnectPaths,
+		Validate: erase2(s.Validate), KeepsIdentity: s.KeepsIdentity, Removes: s.Removes, Member: s.Member, ConnectKind: s.ConnectKind, ConnectPaths: s.ConnectPaths,
 	}
 	if f := s.MayRemove; f != nil {
 		e.MayRemove = func(ctx context.Context, parent Object, dryRun bool) (bool, error) {

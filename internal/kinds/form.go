@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/kubecoord/kubecoord/internal/codec"
@@ -60,7 +61,7 @@ func (k *Kind) versionOf(o Object) int {
 }
 
 // Received implements kind.Kind. It returns an object in the shape of one version as the steps of a write get it. A custom resource of
-// another type keeps the type, for CheckType.
+// another type keeps the type, for its validation.
 func (k *Kind) Received(ctx context.Context, o Object, version int) (_ Object, err error) {
 	sent, named := *o.GetTypeMeta(), k.TypeMeta(version)
 	if k.of.Strategy.KeepsVersion && version > 0 {
@@ -77,9 +78,9 @@ func (k *Kind) Received(ctx context.Context, o Object, version int) (_ Object, e
 }
 
 // AsReceived returns a state of an object as the steps of a write in a version get it: in the stored form, or in the shape of the
-// version if the kind KeepsVersion. The object may be nil.
+// version if the kind KeepsVersion. The object may be nil, or be of another type, and is then returned.
 func (k *Kind) AsReceived(ctx context.Context, version int, o Object) (Object, error) {
-	if o == nil || !k.of.Strategy.KeepsVersion {
+	if o == nil || !k.of.Strategy.KeepsVersion || k.checkType(o, k.versionOf(o)) != nil {
 		return o, nil
 	}
 	return k.Convert(ctx, o, 0, version, kind.Remembered)
@@ -182,8 +183,15 @@ func (k *Kind) Append(dst []byte, o Object, version int, format Format) ([]byte,
 	return appendAs(dst, k.form(version).typ, o, format)
 }
 
-// AppendMetadata appends the encoded metadata of an object.
+// AppendMetadata appends the encoded metadata of an object without its FieldAnnotations.
 func (k *Kind) AppendMetadata(dst []byte, m *meta.ObjectMeta, format Format) ([]byte, error) {
+	for _, name := range k.info.FieldAnnotations {
+		if _, ok := m.Annotations[name]; ok {
+			m = new(*m)
+			m.Annotations = maps.Clone(m.Annotations)
+			delete(m.Annotations, name)
+		}
+	}
 	return appendAs(dst, k.Type().Field("metadata").Type, m, format)
 }
 

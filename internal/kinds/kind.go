@@ -41,7 +41,8 @@ type Kind struct {
 	scratch      scratch.Pool // for encoding
 	endpoints    func() []*Endpoint
 	managers     *managedfields.FieldManager
-	subresources []Subresource // the status among them, by name
+	whole        *managedfields.FieldManager // of the versions that lack the status subresource
+	subresources []Subresource               // the status among them, by name
 
 	aliases []*Kind
 	origin  *Kind // of an alias, or nil
@@ -363,6 +364,14 @@ func (k *Kind) Columns(version int) []kind.Column[Object] {
 	}
 	return k.of.Table.Columns
 }
+
+// HasTable reports whether a subresource, nil for the object itself, can be shown as a Table.
+func (k *Kind) HasTable(s *Subresource) bool {
+	return s == nil || !slices.Contains(k.of.Table.NotOf, s.Name)
+}
+
+// NullRows reports whether a Table without rows has null in their place.
+func (k *Kind) NullRows() bool { return k.of.Table.NullRows }
 
 // Cells returns the cells of an object's row in a Table of a version.
 func (k *Kind) Cells(ctx context.Context, o Object, version int, now time.Time) (_ []any, err error) {

@@ -102,7 +102,7 @@ func (t Target) InternalType() string {
 	if !t.Kind.info.Native {
 		return t.version() + "." + t.Kind.info.Kind
 	}
-	group, _, _ := strings.Cut(t.Kind.info.Group, ".")
+	group, _, _ := strings.Cut(t.Kind.Origin().info.Group, ".") // both groups of an Event have one internal type
 	return cmp.Or(group, "core") + "." + t.Kind.info.Kind
 }
 

@@ -20,7 +20,7 @@ const memberStatus = "status"
 // PrepareNew empties the status if it is a subresource, sets generation 1 on kinds that have generations, and the
 // fields that the kind sets. ctx is the context of the write.
 func (k *Kind) PrepareNew(ctx context.Context, o Object) {
-	if k.info.Status && !k.of.Strategy.Create.KeepStatus {
+	if !k.of.Strategy.Create.KeepStatus && k.separatesStatus(o) {
 		k.Type().CopyMember(o, nil, memberStatus)
 	}
 	if k.HasGenerations() {
@@ -49,7 +49,7 @@ func (k *Kind) PrepareSuccessor(ctx context.Context, o, old Object) error {
 	if err != nil {
 		return err
 	}
-	if k.info.Status {
+	if k.separatesStatus(o) {
 		k.Type().CopyMember(o, old, memberStatus)
 	}
 	if k.of.Strategy.Update.Prepare != nil {
@@ -145,6 +145,7 @@ func (k *Kind) compileManagers() {
 		k.managers.Foreign = func(version int) bool { return version >= k.aliasAt() }
 	}
 	k.managers.Reset = slices.Clip(k.of.Strategy.Update.Resets)
+	k.whole = new(*k.managers)
 	if k.info.Status {
 		k.managers.Reset = append(k.managers.Reset, memberStatus)
 	}

@@ -60,7 +60,7 @@ func (s *Scheme) DecodeBody(ctx context.Context, t Target, data []byte, f Format
 		d, err = s.decodeAny(t, data, f, v != patch.Ignore, live)
 	}
 	if err == nil && v == patch.Strict && len(d.duplicates)+len(d.strict) > 0 {
-		err = d.strictError()
+		return nil, t.refused(&d, data)
 	}
 	if err != nil {
 		return nil, t.unrecognized(err, d.named, data)
@@ -228,6 +228,19 @@ func (s *Scheme) find(named meta.TypeMeta) (Target, error) {
 	return Target{}, nil
 }
 
+// refused returns the error of strict decoding. A custom resource has been read by then, and is the type that upstream asks for its
+// kind (upstream: apiserver, endpoints/handlers/rest.go, transformDecodeError, and apiextensions-apiserver, crdserverscheme).
+func (t Target) refused(d *decoded, data []byte) error {
+	err := d.strictError()
+	if t.Kind.info.Native {
+		return t.unrecognized(err, d.named, data)
+	}
+	if versionOf(d.named) == "" {
+		return meta.NewBadRequest("Object 'apiVersion' is missing in 'object has no apiVersion field'")
+	}
+	return meta.NewBadRequest("%s in version %q cannot be handled as a %s: %v", d.named.Kind, versionOf(d.named), d.named.Kind, err)
+}
+
 // unrecognized returns the error of a body that cannot be decoded, with the type that the
 // body names, or with its first bytes.
 func (t Target) unrecognized(err error, named meta.TypeMeta, data []byte) error {
@@ -277,19 +290,33 @@ func (t Target) decodeCustom(d *decoded, raw, data []byte, f Format, strict bool
 	return err
 }
 
-// CheckType refuses a custom resource of another type than the kind has in a version (upstream: apiextensions-apiserver,
-// registry/customresource, ValidateTypeMeta). It belongs to validation.
-func (k *Kind) CheckType(o Object, version int) error {
+// checkType returns the problems of a custom resource of another type than the kind has in a version (upstream: apiextensions-apiserver,
+// registry/customresource, ValidateTypeMeta).
+func (k *Kind) checkType(o Object, version int) (errs field.Errors) {
 	have, want := *o.GetTypeMeta(), k.TypeMeta(version)
 	if k.info.Native || have == want || have == (meta.TypeMeta{}) {
 		return nil
 	}
-	problem := field.Invalid("apiVersion", have.APIVersion, "must be "+want.APIVersion)
 	if have.Kind != want.Kind {
-		problem = field.Invalid("kind", have.Kind, "must be "+want.Kind)
+		errs = append(errs, field.Invalid("kind", have.Kind, "must be "+want.Kind))
 	}
-	gv, _ := meta.ParseGroupVersion(have.APIVersion)
-	return field.Errors{problem}.Status(meta.GroupKind{Group: gv.Group, Kind: have.Kind}, o.GetObjectMeta().Name)
+	if have.APIVersion != want.APIVersion {
+		errs = append(errs, field.Invalid("apiVersion", have.APIVersion, "must be "+want.APIVersion))
+	}
+	return errs
+}
+
+// IsMistyped reports whether a custom resource names another type than the kind has in a version.
+func (k *Kind) IsMistyped(o Object, version int) bool { return k.checkType(o, version) != nil }
+
+// ErrorKind returns the kind that an error about an invalid object names: for a custom resource the one that the object names.
+func (k *Kind) ErrorKind(o Object) meta.GroupKind {
+	named := *o.GetTypeMeta()
+	if k.info.Native || named == (meta.TypeMeta{}) {
+		return k.GroupKind()
+	}
+	gv, _ := meta.ParseGroupVersion(named.APIVersion)
+	return meta.GroupKind{Group: gv.Group, Kind: named.Kind}
 }
 
 // deleteOptionsType is compiled once per process.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"iter"
 	"slices"
 
 	"github.com/kubecoord/kubecoord/internal/managedfields"
@@ -93,13 +94,42 @@ func (k *Kind) Subresource(name string) *Subresource {
 	return nil
 }
 
-// Subresources returns the subresources in the order of their names. They must not be changed.
-func (k *Kind) Subresources() []Subresource { return k.subresources }
+// SubresourceIn returns the subresource of a name in a version, or nil.
+func (k *Kind) SubresourceIn(version int, name string) *Subresource {
+	if k.lacks(version, name) {
+		return nil
+	}
+	return k.Subresource(name)
+}
 
-// Managers returns the field managers of a subresource, or of the object if s is nil.
-func (k *Kind) Managers(s *Subresource) *managedfields.FieldManager {
-	if s != nil {
+// SubresourcesIn iterates over the subresources of a version in the order of their names. They must not be changed.
+func (k *Kind) SubresourcesIn(version int) iter.Seq[*Subresource] {
+	return func(yield func(*Subresource) bool) {
+		for i := range k.subresources {
+			if s := &k.subresources[i]; !k.lacks(version, s.Name) && !yield(s) {
+				return
+			}
+		}
+	}
+}
+
+// lacks reports whether a version does not have a subresource that the kind has.
+func (k *Kind) lacks(version int, subresource string) bool {
+	return slices.Contains(k.of.Versions[version].Lacks, subresource)
+}
+
+// separatesStatus reports whether only the subresource writes the status of an object, which is in the version that versionOf returns.
+func (k *Kind) separatesStatus(o Object) bool {
+	return k.info.Status && !k.lacks(k.versionOf(o), memberStatus)
+}
+
+// Managers returns the field managers of a subresource, or of the object in a version if s is nil.
+func (k *Kind) Managers(s *Subresource, version int) *managedfields.FieldManager {
+	switch {
+	case s != nil:
 		return s.managers
+	case k.lacks(version, memberStatus):
+		return k.whole
 	}
 	return k.managers
 }
@@ -117,11 +147,8 @@ func (k *Kind) PrepareSubresource(ctx context.Context, s *Subresource, body, cur
 	}
 	m, sent := o.GetObjectMeta(), body.GetObjectMeta()
 	m.ManagedFields = sent.ManagedFields
-	if k.info.Native && !slices.Contains(s.Resets, "metadata") { // the validation refuses another identity
-		m.UID = cmp.Or(sent.UID, m.UID)
-		if !sent.CreationTimestamp.IsZero() {
-			m.CreationTimestamp = sent.CreationTimestamp
-		}
+	if k.info.Native && !s.KeepsIdentity { // the validation refuses another identity (upstream: ResetObjectMetaForStatus leaves it)
+		m.UID, m.GenerateName, m.DeletionGracePeriodSeconds = cmp.Or(sent.UID, m.UID), sent.GenerateName, sent.DeletionGracePeriodSeconds
 	}
 	if s.Name != memberStatus && k.counts(o, current) {
 		m.Generation++
@@ -138,7 +165,7 @@ func (k *Kind) ValidateSubresource(s *Subresource, version int, o, old Object) f
 	case s.Name == memberStatus:
 		validate = k.versions[version].validateStatus
 	}
-	return append(k.validateUpdatedMetadata(o, old, s.MetadataAsNew, s.LeavesMetadata), validate(o, old)...)
+	return k.validateUpdate(version, o, old, validate, s.MetadataAsNew, s.LeavesMetadata)
 }
 
 // BodyOf returns the body that an update of a subresource begins with, with the managers of the member that it writes.

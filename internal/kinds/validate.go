@@ -24,6 +24,9 @@ const maxAnnotations = 256 << 10
 
 // ValidateCreate returns the problems of a new object.
 func (k *Kind) ValidateCreate(version int, o Object) field.Errors {
+	if errs := k.checkType(o, version); errs != nil {
+		return append(errs, k.validateMistyped(k.versions[version].validate, o, nil)...)
+	}
 	m, content := o.GetObjectMeta(), k.ValidateContent(version, o)
 	last := k.of.Strategy.Create.MetadataLast
 	if last && len(content) > 0 {
@@ -44,7 +47,27 @@ func (k *Kind) ValidateContent(version int, o Object) field.Errors {
 // ValidateUpdate returns the problems of an update. Parts that equal the old ones are valid.
 func (k *Kind) ValidateUpdate(version int, o, old Object) field.Errors {
 	rules := &k.of.Strategy.Update
-	return append(k.validateUpdatedMetadata(o, old, rules.MetadataAsNew, rules.LeavesMetadata), k.versions[version].validate(o, old)...)
+	return k.validateUpdate(version, o, old, k.versions[version].validate, rules.MetadataAsNew, rules.LeavesMetadata)
+}
+
+// validateUpdate returns the problems of the metadata of an update, of its type, and of the rest of it by validate.
+func (k *Kind) validateUpdate(
+	version int, o, old Object, validate func(obj, old Object) field.Errors, metadataAsNew int, leavesMetadata bool,
+) field.Errors {
+	if mistyped := k.checkType(o, version); mistyped != nil {
+		errs := append(k.validateUpdatedMetadata(o, old, 0, true), mistyped...)
+		return append(errs, k.validateMistyped(validate, o, old)...)
+	}
+	return append(k.validateUpdatedMetadata(o, old, metadataAsNew, leavesMetadata), validate(o, old)...)
+}
+
+// validateMistyped returns the problems of a custom resource of another type beside its type. They are only for the functions of a
+// version, which know the types of their objects.
+func (k *Kind) validateMistyped(validate func(obj, old Object) field.Errors, o, old Object) field.Errors {
+	if !k.of.Strategy.KeepsVersion {
+		return nil
+	}
+	return validate(o, old)
 }
 
 // validateUpdatedMetadata applies the rules of all kinds to the metadata of an update, and then those that the kind applies again; see

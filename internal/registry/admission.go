@@ -84,7 +84,7 @@ func (r *Resource) admit(ctx context.Context, o kinds.Object, current *Item, req
 	if err := r.st.admission.Admit(ctx, a); err != nil {
 		return nil, err
 	}
-	if err := r.Kind.Managers(req.Sub).Check(a.Object.GetObjectMeta().ManagedFields); err != nil {
+	if err := r.Kind.Managers(req.Sub, req.Version).Check(a.Object.GetObjectMeta().ManagedFields); err != nil {
 		a.Object.GetObjectMeta().ManagedFields = managers
 		req.warn(invalidManagers + err.Error())
 	}

@@ -28,9 +28,9 @@ type bodyChange interface {
 	next(ctx context.Context, r *Resource, current *Item, req *Request) (kinds.Object, error)
 }
 
-// planBody is the plan of a bodyChange. creates reports whether it creates a missing object.
+// planBody is the plan of a bodyChange. creates reports whether it creates a missing object, through a subresource too.
 func (r *Resource) planBody(ctx context.Context, c bodyChange, current *Item, req *Request, creates bool) (w write, err error) {
-	if current == nil && (req.Sub != nil || !creates) {
+	if current == nil && !creates {
 		return w, r.NotFound(req.Name)
 	}
 	o, err := r.after(ctx, c, current, req)
@@ -131,7 +131,8 @@ type Apply struct {
 }
 
 func (c *Apply) plan(ctx context.Context, r *Resource, current *Item, req *Request) (write, error) {
-	return r.planBody(ctx, c, current, req, true)
+	// Only the storage of the object itself lets an apply create what an update does not (upstream: the Update of each StatusREST).
+	return r.planBody(ctx, c, current, req, req.Sub == nil || r.Kind.Strategy().Update.CreateMissing)
 }
 
 func (c *Apply) next(ctx context.Context, r *Resource, current *Item, req *Request) (_ kinds.Object, err error) {
@@ -141,7 +142,7 @@ func (c *Apply) next(ctx context.Context, r *Resource, current *Item, req *Reque
 			return nil, err
 		}
 	}
-	applied, err := r.Kind.Managers(req.Sub).Apply(req.Version, live, c.Config,
+	applied, err := r.Kind.Managers(req.Sub, req.Version).Apply(req.Version, live, c.Config,
 		managedfields.ApplyOptions{Manager: req.FieldManager, Force: c.Force, Now: r.st.now()})
 	if err != nil {
 		return nil, err
@@ -183,6 +184,10 @@ const defaultManager = "unknown"
 // changes. current is the state before, or nil. The error is one of the conversion to that shape.
 func (r *Resource) updateManagers(ctx context.Context, o kinds.Object, current *Item, req *Request, now time.Time) (err error) {
 	d, m := r.Kind, o.GetObjectMeta()
+	if d.IsMistyped(o, req.Version) {
+		m.ManagedFields = nil // upstream: managedfields, UpdateNoErrors, which cannot convert it
+		return nil
+	}
 	manager := cmp.Or(req.FieldManager, defaultManager)
 	var live kinds.Object
 	if current != nil {
@@ -195,7 +200,7 @@ func (r *Resource) updateManagers(ctx context.Context, o kinds.Object, current *
 	if err != nil {
 		return err
 	}
-	d.Managers(req.Sub).Update(req.Version, live, wire, manager, now)
+	d.Managers(req.Sub, req.Version).Update(req.Version, live, wire, manager, now)
 	m.ManagedFields = wire.GetObjectMeta().ManagedFields
 	return nil
 }

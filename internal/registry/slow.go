@@ -5,13 +5,14 @@ import (
 
 	"github.com/kubecoord/kubecoord/internal/kinds"
 	"github.com/kubecoord/kubecoord/store/field"
+	"github.com/kubecoord/kubecoord/store/meta"
 )
 
 // maxSlow is how many validations that may take long a store runs at once. Others wait for one of them.
 const maxSlow = 4
 
-// validate returns a 422 with the problems of a write, or nil; old is nil on a create.
-func (r *Resource) validate(ctx context.Context, req *Request, o, old kinds.Object) error {
+// validate returns a 422 with the problems of a write, or nil; old is nil on a create. named is the kind that the error names.
+func (r *Resource) validate(ctx context.Context, req *Request, o, old kinds.Object, named meta.GroupKind) error {
 	name := o.GetObjectMeta().Name
 	o, err := r.Kind.AsReceived(ctx, req.Version, o)
 	if err != nil {
@@ -22,7 +23,7 @@ func (r *Resource) validate(ctx context.Context, req *Request, o, old kinds.Obje
 	}
 	errs, err := r.check(ctx, req.Version, req.Sub, o, old)
 	if err == nil && len(errs) > 0 {
-		err = errs.Status(r.Kind.GroupKind(), name)
+		err = errs.Status(named, name)
 	}
 	return err
 }

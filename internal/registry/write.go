@@ -215,10 +215,7 @@ func (r *Resource) prepareCreate(ctx context.Context, o kinds.Object, req *Reque
 	if err := MatchNamespace(m, req.Namespace); err != nil {
 		return err
 	}
-	if err := r.Kind.CheckType(o, req.Version); err != nil {
-		return err
-	}
-	if err := r.validate(ctx, req, o, nil); err != nil {
+	if err := r.validate(ctx, req, o, nil, r.Kind.ErrorKind(o)); err != nil {
 		return err
 	}
 	r.Kind.Warnings(o, nil, req.warn)
@@ -431,14 +428,12 @@ func (r *Resource) prepareUpdate(ctx context.Context, current *Item, o kinds.Obj
 	if err := MatchNamespace(m, req.Namespace); err != nil {
 		return nil, err
 	}
-	if err := r.Kind.CheckType(o, req.Version); err != nil {
-		return nil, err
-	}
 	m.ResourceVersion = current.meta().ResourceVersion
 	m.Generation = current.meta().Generation
 	if err := r.claim(ctx, o, current, req); err != nil {
 		return nil, err
 	}
+	named := r.Kind.ErrorKind(o) // a subresource takes over nothing of the type of a body
 	partial := req.Sub != nil && req.Sub.Body == nil
 	if partial {
 		var err error
@@ -450,7 +445,7 @@ func (r *Resource) prepareUpdate(ctx context.Context, current *Item, o kinds.Obj
 		return nil, err
 	}
 	restoreSystemFields(m, current.meta())
-	if err := r.validate(ctx, req, o, current.obj); err != nil {
+	if err := r.validate(ctx, req, o, current.obj, named); err != nil {
 		return nil, err
 	}
 	if partial {

@@ -89,6 +89,9 @@ type Resource struct {
 	// ErrorKind is the kind that errors about invalid objects name, for a kind that upstream writes through the storage of another kind.
 	// Default: Group and Kind.
 	ErrorKind meta.GroupKind
+	// FieldAnnotations are annotations that stand for a field, which upstream makes of them when it reads an object. A Table and a
+	// PartialObjectMetadata do not show them.
+	FieldAnnotations []string
 	// BodyVersions are further versions of the group, of the same form, that a body may name, such as v1beta1 for an Eviction of
 	// policy/v1 (upstream: rest.GroupVersionAcceptor).
 	BodyVersions []string

@@ -37,6 +37,7 @@ type Strategy[P any] struct {
 	Objects func() []P
 	// KeepsVersion keeps a written object in the version of its request until it is stored, as custom resources are kept. The functions of
 	// a Version then get objects in that version, which their TypeMeta names. Without it, an object is converted when its body is read.
+	// Validate and ValidateStatus also get an object whose TypeMeta names another type, which is reported already.
 	KeepsVersion bool
 	// SlowValidation runs the validation in a goroutine, for a validation that may take long and cannot be cancelled. The request still
 	// ends when its context ends, and Close waits for the goroutine. A store runs few of them at once.

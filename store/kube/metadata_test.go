@@ -122,3 +122,103 @@ func TestKeysOfBuiltInKinds(t *testing.T) {
 	assert.Equal(t, http.StatusConflict, code)
 	assert.Contains(t, body, "Key: /registry/roles/a/a,")
 }
+
+// A strategy that keeps the metadata of an object still leaves the identity of the body, which is then validated (upstream: apimachinery,
+// meta/v1, ResetObjectMetaForStatus). Only the strategies of flowcontrol keep all of it, and most others none.
+func TestTheStatusHasTheIdentityOfItsBody(t *testing.T) {
+	api := serve(t, apitest.Options{})
+	for path, body := range map[string]string{
+		"/apis/storage.k8s.io/v1/volumeattachments":            `"spec":{"attacher":"a.b","nodeName":"n","source":{"persistentVolumeName":"p"}}}`,
+		"/api/v1/persistentvolumes":                            `"spec":{"capacity":{"storage":"1"},"accessModes":["ReadWriteOnce"],"hostPath":{"path":"/a"}}}`,
+		"/apis/flowcontrol.apiserver.k8s.io/v1/flowschemas":    `"spec":{"priorityLevelConfiguration":{"name":"exempt"},"matchingPrecedence":500}}`,
+		"/apis/networking.k8s.io/v1/namespaces/a/ingresses":    `"spec":{"defaultBackend":{"service":{"name":"a","port":{"number":1}}}}}`,
+		"/apis/networking.k8s.io/v1/servicecidrs":              `"spec":{"cidrs":["10.0.0.0/24"]}}`,
+		"/apis/resource.k8s.io/v1/namespaces/a/resourceclaims": `"spec":{}}`,
+	} {
+		keeps := strings.Contains(path, "flowcontrol")
+		code, text := ask(t, api, "POST", path, "application/json", `{"metadata":{"name":"a"},`+body)
+		require.Equal(t, http.StatusCreated, code, text)
+		change := func(metadata string) (int, string) {
+			return ask(t, api, "PATCH", path+"/a/status", "application/merge-patch+json", `{"metadata":`+metadata+`}`)
+		}
+		for metadata, member := range map[string]string{`{"uid":"x"}`: "metadata.uid", `{"deletionGracePeriodSeconds":5}`: "metadata.deletionGracePeriodSeconds"} {
+			code, text := change(metadata)
+			if keeps {
+				assert.Equal(t, http.StatusOK, code, text)
+				continue
+			}
+			assert.Equal(t, http.StatusUnprocessableEntity, code, path+text)
+			assert.Contains(t, text, member+": Invalid value")
+		}
+		code, text = change(`{"generateName":"x","creationTimestamp":"2001-01-01T00:00:00Z"}`)
+		assert.Equal(t, http.StatusOK, code, text)
+		assert.Equal(t, !keeps, strings.Contains(text, `"generateName":"x"`), path+text)
+		assert.NotContains(t, text, "2001")
+	}
+}
+
+// The annotation of a DaemonSet stands for a field, which upstream makes of it. What shows only metadata does not have it.
+func TestMetadataHasNoAnnotationOfAField(t *testing.T) {
+	api := serve(t, apitest.Options{})
+	const path, annotation = "/apis/apps/v1/namespaces/a/daemonsets", "deprecated.daemonset.template.generation"
+	code, text := ask(t, api, "POST", path, "application/json", `{"metadata":{"name":"a","annotations":{"b":"c"}},"spec":{"selector":{"matchLabels":
+{"a":"b"}},"template":{"metadata":{"labels":{"a":"b"}},"spec":{"containers":[{"name":"c","image":"i"}]}}}}`)
+	require.Equal(t, http.StatusCreated, code, text)
+	assert.Contains(t, text, `"annotations":{"b":"c","`+annotation+`":"1"}`)
+	const table, partial = "application/json;as=Table;v=v1;g=meta.k8s.io", "application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io"
+	for _, accept := range []string{table, partial} {
+		code, text := show(t, api, path+"/a", accept)
+		require.Equal(t, http.StatusOK, code, text)
+		assert.Contains(t, text, `"annotations":{"b":"c"}`)
+	}
+	_, text = show(t, api, path+"/a?includeObject=Object", table)
+	assert.Contains(t, text, annotation+`":"1"`)
+}
+
+func TestBothGroupsOfEventsHaveOneInternalType(t *testing.T) {
+	code, text := show(t, serve(t, apitest.Options{}), "/apis/events.k8s.io/v1/events", "application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io")
+	assert.Equal(t, http.StatusNotAcceptable, code)
+	assert.Contains(t, text, "(*core.EventList)")
+}
+
+// Some storages of upstream have no Table, and the one of a LimitRange is the default.
+func TestTablesThatUpstreamLacks(t *testing.T) {
+	api := serve(t, apitest.Options{})
+	const table = "application/json;as=Table;v=v1;g=meta.k8s.io"
+	for path, want := range map[string]int{
+		"/api/v1/namespaces/a/pods/a": 404, "/api/v1/namespaces/a/pods/a/status": 404, "/api/v1/namespaces/a/pods/a/resize": 406,
+		"/api/v1/namespaces/a/pods/a/ephemeralcontainers": 406, "/apis/resource.k8s.io/v1/namespaces/a/resourceclaims/a/status": 406,
+		"/apis/certificates.k8s.io/v1/certificatesigningrequests/a/approval": 406, "/apis/certificates.k8s.io/v1/certificatesigningrequests/a/status": 404,
+	} {
+		code, text := show(t, api, path, table)
+		assert.Equal(t, want, code, path+text)
+	}
+	_, text := show(t, api, "/api/v1/limitranges", table)
+	assert.Contains(t, text, `"rows":null}`)
+	_, text = show(t, api, "/api/v1/secrets", table)
+	assert.Contains(t, text, `"rows":[]}`)
+}
+
+// A connection cannot be tried. A log is read and not connected to.
+func TestConnectionsHaveNoDryRun(t *testing.T) {
+	api := serve(t, apitest.Options{})
+	code, text := show(t, api, "/api/v1/nodes/a/proxy?dryRun=All", "")
+	assert.Equal(t, http.StatusBadRequest, code)
+	assert.Contains(t, text, "dryRun is not supported")
+	code, _ = show(t, api, "/api/v1/namespaces/a/pods/a/log?dryRun=All", "")
+	assert.Equal(t, http.StatusNotFound, code)
+}
+
+// show gets a path in a form.
+func show(t *testing.T, api *apitest.API, path, accept string) (int, string) {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), "GET", api.Host()+path, http.NoBody)
+	require.NoError(t, err)
+	req.Header.Set("Accept", accept)
+	resp, err := api.Transport().RoundTrip(req)
+	require.NoError(t, err)
+	defer resp.Body.Close()
+	data, err := io.ReadAll(resp.Body)
+	require.NoError(t, err)
+	return resp.StatusCode, string(data)
+}

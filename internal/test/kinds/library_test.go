@@ -221,7 +221,7 @@ func TestOwnersOfNewObjects(t *testing.T) {
 		}
 		for _, obj := range append(randomObjects(o, 20), plainObjects(t, o)...) {
 			boxes := [2]meta.Object{o.typ.Box(obj), o.typ.Box(obj.DeepCopyObject())}
-			managers, now := o.kind.Managers(nil), time.Unix(1e9, 0)
+			managers, now := o.kind.Managers(nil, 0), time.Unix(1e9, 0)
 			managers.Update(0, nil, boxes[0], "m", now)
 			managers.Update(0, o.kind.New(0), boxes[1], "m", now)
 			assert.Equal(t, fieldsOf(boxes[1]), fieldsOf(boxes[0]))

@@ -77,7 +77,7 @@ func definitionDescriptor() (kind.Descriptor[meta.Object], error) {
 			ValidateStatus: validateDefinitionStatus,
 		}},
 		Defines: defined,
-		Table: kind.Table[meta.Object]{Columns: []kind.Column[meta.Object]{
+		Table: kind.Table[meta.Object]{NotOf: []string{"status"}, Columns: []kind.Column[meta.Object]{
 			{
 				Name: "Name", Type: "string", Format: "name", Description: doc["name"],
 				Cell: func(o meta.Object, _ time.Time) any { return o.GetObjectMeta().Name },

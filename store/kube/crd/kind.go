@@ -59,16 +59,13 @@ func kindOf(crd *apiextensionsv1.CustomResourceDefinition, calls *webhooks.Calls
 			}
 		}
 		if i == 0 {
-			d.Resource.Status = v.Subresources != nil && v.Subresources.Status != nil
-			if v.Subresources != nil && v.Subresources.Scale != nil {
-				d.Subresources = []kind.Subresource[meta.Object]{scaleOf(v.Subresources.Scale)}
-			}
 			d.Table.Columns, d.Table.Cells = columns(v.AdditionalPrinterColumns)
 			d.SelectableFields = selectableFields(v.SelectableFields)
 		} else {
 			d.Versions[i].Table.Columns, d.Versions[i].Table.Cells = columns(v.AdditionalPrinterColumns)
 		}
 	}
+	addSubresources(&d, compiledVersions)
 	k, err := store.Compile(d)
 	if err != nil {
 		return nil, err
@@ -78,6 +75,27 @@ func kindOf(crd *apiextensionsv1.CustomResourceDefinition, calls *webhooks.Calls
 		v.whole = whole
 	}
 	return whole, nil
+}
+
+// addSubresources adds the subresources that a version has at least. A scale has the paths of the first version that has one.
+func addSubresources(d *kind.Descriptor[meta.Object], versions []*crVersion) {
+	const scale, status = "scale", "status"
+	for _, v := range versions {
+		of := v.subresources()
+		d.Resource.Status = d.Resource.Status || of.Status != nil
+		if of.Scale != nil && d.Subresources == nil {
+			d.Subresources = []kind.Subresource[meta.Object]{scaleOf(of.Scale)}
+		}
+	}
+	for i, v := range versions {
+		of := v.subresources()
+		if d.Subresources != nil && of.Scale == nil {
+			d.Versions[i].Lacks = append(d.Versions[i].Lacks, scale)
+		}
+		if d.Resource.Status && of.Status == nil {
+			d.Versions[i].Lacks = append(d.Versions[i].Lacks, status)
+		}
+	}
 }
 
 // versionsOf returns the versions, also the ones that are not served, since objects have owners in them: the stored one, then the
@@ -128,6 +146,14 @@ func newVersion(crd *apiextensionsv1.CustomResourceDefinition, of *apiextensions
 		v.deprecated = deprecation(crd, of)
 	}
 	return v, nil
+}
+
+// subresources returns the subresources of the version.
+func (v *crVersion) subresources() apiextensionsv1.CustomResourceSubresources {
+	if v.of.Subresources == nil {
+		return apiextensionsv1.CustomResourceSubresources{}
+	}
+	return *v.of.Subresources
 }
 
 // descriptor describes the version to package kinds.

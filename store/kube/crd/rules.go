@@ -53,13 +53,19 @@ func compileRules(v *crVersion, props *apiextensions.JSONSchemaProps) func() *ru
 func (v *crVersion) validate(o, old meta.Object) field.Errors {
 	doc := v.document(o)
 	if old == nil {
-		return v.check(doc, nil, o.GetObjectMeta())
+		return v.check(doc, nil, o.GetObjectMeta(), v.isMistyped(o))
 	}
-	return v.check(doc, v.document(old), o.GetObjectMeta())
+	return v.check(doc, v.document(old), o.GetObjectMeta(), v.isMistyped(o))
+}
+
+// isMistyped reports whether an object names another type. Upstream then validates only what customResourceValidator does not.
+func (v *crVersion) isMistyped(o meta.Object) bool {
+	named := *o.GetTypeMeta()
+	return named != v.named && named != (meta.TypeMeta{})
 }
 
 // check validates a document against the one that it replaces, or nil.
-func (v *crVersion) check(doc, old map[string]any, m *meta.ObjectMeta) field.Errors {
+func (v *crVersion) check(doc, old map[string]any, m *meta.ObjectMeta, mistyped bool) field.Errors {
 	r := v.rules()
 	if r.err != nil {
 		return field.Errors{field.Invalid("", nil, r.err.Error())}
@@ -67,20 +73,27 @@ func (v *crVersion) check(doc, old map[string]any, m *meta.ObjectMeta) field.Err
 	ctx := context.Background()
 	var errs upstream.ErrorList
 	var options []cel.Option
-	if old == nil {
-		errs = validation.ValidateCustomResource(nil, doc, r.whole)
-	} else {
-		correlated := common.NewCorrelatedObject(doc, old, &model.Structural{Structural: v.structural})
+	var correlated *common.CorrelatedObject
+	if old != nil {
+		correlated = common.NewCorrelatedObject(doc, old, &model.Structural{Structural: v.structural})
 		options = append(options, cel.WithRatcheting(correlated))
-		errs = validation.ValidateCustomResourceUpdate(nil, doc, old, r.whole, validation.WithRatcheting(correlated))
 	}
-	errs = inOrder(errs)
-	errs = append(errs, v.checkScale(doc, true)...)
+	switch {
+	case mistyped:
+	case old == nil:
+		errs = inOrder(validation.ValidateCustomResource(nil, doc, r.whole))
+	default:
+		errs = inOrder(validation.ValidateCustomResourceUpdate(nil, doc, old, r.whole, validation.WithRatcheting(correlated)))
+	}
+	if !mistyped {
+		errs = append(errs, v.checkScale(doc, true)...)
+	}
 	errs = append(errs, inOrder(objectmeta.Validate(ctx, nil, doc, v.structural, false))...)
 	if old == nil || len(listtype.ValidateListSetsAndMaps(nil, v.structural, old)) == 0 {
 		errs = append(errs, inOrder(listtype.ValidateListSetsAndMaps(nil, v.structural, doc))...)
 	}
-	return converted(append(errs, r.checkRules(doc, old, errs, m, options)...))
+	nameless := m.Name == "" && !mistyped
+	return converted(append(errs, r.checkRules(doc, old, errs, nameless, options)...))
 }
 
 // validateStatus returns the problems of a write of the status.
@@ -96,24 +109,26 @@ func (v *crVersion) validateStatus(o, before meta.Object) field.Errors {
 		options = append(options, validation.WithRatcheting(correlated.Key("status")))
 	}
 	var errs upstream.ErrorList
-	if status, ok := doc["status"]; ok && r.status != nil {
+	mistyped := v.isMistyped(o)
+	if status, ok := doc["status"]; ok && r.status != nil && !mistyped {
 		errs = inOrder(validation.ValidateCustomResourceUpdate(upstream.NewPath("status"), status, old["status"], r.status, options...))
 	}
-	errs = append(errs, v.checkScale(doc, false)...)
+	if !mistyped {
+		errs = append(errs, v.checkScale(doc, false)...)
+	}
 	if lists := listtype.ValidateListSetsAndMaps(nil, v.structural, doc); len(lists) > 0 {
 		if len(listtype.ValidateListSetsAndMaps(nil, v.structural, old)) == 0 {
 			errs = append(errs, inOrder(lists)...)
 		}
 	}
-	return converted(append(errs, r.checkRules(doc, old, errs, o.GetObjectMeta(), []cel.Option{cel.WithRatcheting(correlated)})...))
+	return converted(append(errs, r.checkRules(doc, old, errs, false, []cel.Option{cel.WithRatcheting(correlated)})...))
 }
 
-// checkRules evaluates the CEL rules, unless other problems found could make them fail.
-func (r *rules) checkRules(doc, old map[string]any, found upstream.ErrorList, m *meta.ObjectMeta, options []cel.Option) upstream.ErrorList {
+// checkRules evaluates the CEL rules, unless other problems found, or a metadata.name that is required, could make them fail.
+func (r *rules) checkRules(doc, old map[string]any, found upstream.ErrorList, blocked bool, options []cel.Option) upstream.ErrorList {
 	if r.cel == nil {
 		return nil
 	}
-	blocked := m.Name == "" // a metadata.name that is required
 	for _, err := range found {
 		switch err.Type {
 		case upstream.ErrorTypeNotSupported, upstream.ErrorTypeRequired, upstream.ErrorTypeTooLong, upstream.ErrorTypeTooMany, upstream.ErrorTypeTypeInvalid:
@@ -136,7 +151,11 @@ func (r *rules) checkRules(doc, old map[string]any, found upstream.ErrorList, m 
 // must not be changed.
 func (v *crVersion) document(o meta.Object) map[string]any {
 	doc := document(o.(*store.Unstructured))
-	doc["apiVersion"], doc["kind"] = v.named.APIVersion, v.named.Kind
+	named := v.named
+	if v.isMistyped(o) {
+		named = *o.GetTypeMeta()
+	}
+	doc["apiVersion"], doc["kind"] = named.APIVersion, named.Kind
 	return doc
 }
 

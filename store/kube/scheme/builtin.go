@@ -49,6 +49,9 @@ func (b *builder) builtin(r served) (kind.Kind, error) {
 		},
 		SelectableFields: r.fields,
 	}
+	if r.kind == "DaemonSet" {
+		d.Resource.FieldAnnotations = []string{appsv1.DeprecatedTemplateGeneration}
+	}
 	admits := strings.HasPrefix(r.group, "admissionregistration.")
 	validateMetadata(&d.Strategy, r)
 	d.Strategy.SlowValidation = admits || r.group == "resource.k8s.io" // their expressions are compiled
@@ -102,7 +105,10 @@ func (b *builder) builtin(r served) (kind.Kind, error) {
 			s.Validate = validator(s.Name)
 		}
 	}
-	if r.status && !r.ownStatus {
+	switch {
+	case r.group == "flowcontrol.apiserver.k8s.io":
+		d.Subresources = append(d.Subresources, t.identicalStatus())
+	case r.status && !r.ownStatus:
 		d.Subresources = append(d.Subresources, t.statusSubresource(r, gated.Statuses(r.kind, t.goType, b.gates)))
 	}
 	return store.Compile(d)
@@ -189,6 +195,7 @@ func table(d *kind.Descriptor[meta.Object], t *objectType) {
 	for _, c := range printers.Columns(t.gvk) {
 		d.Table.Columns = append(d.Table.Columns, kind.Column[meta.Object]{Name: c.Name, Type: c.Type, Format: c.Format, Description: c.Description, Priority: c.Priority})
 	}
+	d.Table.NotOf, d.Table.NullRows = tableless()[t.gvk.Kind], t.gvk.Kind == "LimitRange"
 	d.Table.Cells = func(o meta.Object, now time.Time) []any { return printers.Cells(valueOf(o), now) }
 	if t.gvk.Kind != "Pod" {
 		return
@@ -198,6 +205,14 @@ func table(d *kind.Descriptor[meta.Object], t *objectType) {
 			out = append(out, c)
 		}
 		return out
+	}
+}
+
+// tableless returns the subresources without a Table, by kind (upstream: the storages that have no ConvertToTable).
+func tableless() map[string][]string {
+	return map[string][]string{
+		"APIService": {"status"}, "CertificateSigningRequest": {"approval"}, "Namespace": {"finalize"},
+		"Pod": {"ephemeralcontainers", "resize"}, "ResourceClaim": {"status"},
 	}
 }
 

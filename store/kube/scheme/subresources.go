@@ -50,7 +50,7 @@ func (t *objectType) statusSubresource(r served, drops gated.Dropper) kind.Subre
 		t.typ.CopyMember(parent, body, "status")
 		writeMetadata(parent, body)
 		if r.kind == "Pod" {
-			parent.GetObjectMeta().OwnerReferences = owners
+			parent.GetObjectMeta().OwnerReferences, parent.GetObjectMeta().DeletionTimestamp = owners, nil
 		}
 		if drops != nil {
 			drops.Drop(valueOf(parent), before)
@@ -64,10 +64,24 @@ func (t *objectType) statusSubresource(r served, drops gated.Dropper) kind.Subre
 	return s
 }
 
-// writeMetadata takes over the metadata that a body of a subresource may change.
+// identicalStatus is the status of kinds whose strategy keeps all metadata, the identity too (upstream: registry/flowcontrol).
+func (t *objectType) identicalStatus() kind.Subresource[meta.Object] {
+	return kind.Subresource[meta.Object]{
+		Name: "status", Verbs: readWrite(), Resets: []string{"metadata", "spec"}, KeepsIdentity: true,
+		Write: func(parent, body meta.Object) error {
+			t.typ.CopyMember(parent, body, "status")
+			return nil
+		},
+	}
+}
+
+// writeMetadata takes over the metadata of a body of a subresource, as upstream does that changes the body and not the object. What
+// an update cannot change is restored, or refused by the validation.
 func writeMetadata(parent, body meta.Object) {
-	m, b := parent.GetObjectMeta(), body.GetObjectMeta()
-	m.Labels, m.Annotations, m.Finalizers, m.OwnerReferences = b.Labels, b.Annotations, b.Finalizers, b.OwnerReferences
+	m := parent.GetObjectMeta()
+	version, generation := m.ResourceVersion, m.Generation
+	*m = *body.GetObjectMeta()
+	m.ResourceVersion, m.Generation = version, generation
 }
 
 // scale is the subresource scale of workloads with a LabelSelector.
