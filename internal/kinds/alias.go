@@ -22,7 +22,6 @@ func (k *Kind) alias(of *kind.Alias[Object], version int) *Kind {
 	if a.of.Strategy.ValidateName = of.ValidateName; of.ValidateName == nil {
 		a.of.Strategy.ValidateName = validate.NameIsDNSSubdomain
 	}
-	// The ErrorKind stays: the errors of upstream name the first group of the object.
 	a.info.Group, a.info.Versions = of.Group, slices.Clone(k.info.Versions)
 	for i := range a.info.Versions {
 		a.info.Versions[i].Unserved = i != version

@@ -87,7 +87,6 @@ func newKind(d *Descriptor) *Kind {
 	r.Plural = cmp.Or(r.Plural, pluralOf(r.Kind))
 	r.Singular = cmp.Or(r.Singular, strings.ToLower(r.Kind))
 	r.StoragePrefix = cmp.Or(r.StoragePrefix, path.Join(r.Group, r.Plural))
-	r.ErrorKind = cmp.Or(r.ErrorKind, meta.GroupKind{Group: r.Group, Kind: r.Kind})
 	r.ShortNames, r.Categories, r.Verbs = slices.Clone(r.ShortNames), slices.Clone(r.Categories), slices.Clone(r.Verbs)
 	// Upstream refuses other fields in a function for each kind. Built-in kinds without such a function share one, which takes
 	// the namespace of any kind (apimachinery: runtime/scheme.go, DefaultMetaV1FieldSelectorConversion).
@@ -428,8 +427,11 @@ func (k *Kind) GroupResource() meta.GroupResource {
 	return meta.GroupResource{Group: k.info.Group, Resource: k.info.Plural}
 }
 
-// GroupKind returns the group and the name of the kind, as errors about its objects have them.
-func (k *Kind) GroupKind() meta.GroupKind { return k.info.ErrorKind }
+// GroupKind returns the group and the name of the kind, as errors about its objects have them. An alias has the names of its origin there, as upstream.
+func (k *Kind) GroupKind() meta.GroupKind {
+	info := &k.Origin().info
+	return meta.GroupKind{Group: info.Group, Kind: info.Kind}
+}
 
 // The selectable fields of every kind.
 const (

@@ -86,9 +86,6 @@ type Resource struct {
 	// StoragePrefix is the path before namespace and name in the storage, which a few errors show. Default: group and plural, as for
 	// custom resources.
 	StoragePrefix string
-	// ErrorKind is the kind that errors about invalid objects name, for a kind that upstream writes through the storage of another kind.
-	// Default: Group and Kind.
-	ErrorKind meta.GroupKind
 	// FieldAnnotations are annotations that stand for a field, which upstream makes of them when it reads an object. A Table and a
 	// PartialObjectMetadata do not show them.
 	FieldAnnotations []string
