@@ -427,7 +427,8 @@ func (k *Kind) GroupResource() meta.GroupResource {
 	return meta.GroupResource{Group: k.info.Group, Resource: k.info.Plural}
 }
 
-// GroupKind returns the group and the name of the kind, as errors about its objects have them. An alias has the names of its origin there, as upstream.
+// GroupKind returns the group and the name of the kind, as errors about its objects have them. As upstream, an alias has the names of
+// its origin there.
 func (k *Kind) GroupKind() meta.GroupKind {
 	info := &k.Origin().info
 	return meta.GroupKind{Group: info.Group, Kind: info.Kind}

@@ -1,6 +1,6 @@
 // Package addresses allocates what services have of a cluster: their cluster IPs, node ports and ports for health checks (upstream:
 // pkg/registry/core/service). The addresses that are taken are objects, IPAddresses, in the ranges of objects, ServiceCIDRs. The ports are
-// those of the services in the store, so there is no other state that a restart or a fork could lose.
+// read from the services in the store, so there is no other state that a restart or a fork could lose.
 package addresses
 
 import (

@@ -1,6 +1,6 @@
 // Package admission is the admission of a kube-apiserver: the plugins NamespaceLifecycle, MutatingAdmissionPolicy,
-// MutatingAdmissionWebhook, ValidatingAdmissionPolicy and ValidatingAdmissionWebhook, in this order. All but the first are
-// those of k8s.io/apiserver. After the first come the plugins of package plugins, and last ResourceQuota.
+// MutatingAdmissionWebhook, ValidatingAdmissionPolicy and ValidatingAdmissionWebhook, in this order. All but the first
+// come from k8s.io/apiserver. After the first come the plugins of package plugins, and last ResourceQuota.
 //
 // The plugins read their configurations from the store when a write comes, so that a configuration applies from the next
 // write on. A real server reads them through a watch, and so a moment later.

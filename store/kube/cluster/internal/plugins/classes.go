@@ -42,7 +42,7 @@ func (r *reader) defaultIngressClass(_ *writes.Attributes, ingress *networkingv1
 	return nil
 }
 
-// newest returns the newest default among classes, of those of one second the first by name, or nil.
+// newest returns the newest default among classes, or nil. Of the classes of one second it returns the first by name.
 func newest[T any](classes iter.Seq[*T], meta func(*T) (m *metav1.ObjectMeta, isDefault bool)) (best *metav1.ObjectMeta) {
 	for class := range classes {
 		m, isDefault := meta(class)

@@ -6,8 +6,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// secretsOf returns the names of the secrets that a Pod names, but those of projected volumes of its account's token (upstream: api/pod,
-// VisitPodSecretNames).
+// secretsOf returns the names of the secrets that a Pod names, without the secrets of projected volumes of its account's token
+// (upstream: api/pod, VisitPodSecretNames).
 func secretsOf(pod *corev1.Pod) (all []string) {
 	add := func(name string) {
 		if name != "" {
