@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"sync"
 	"time"
 )
@@ -16,7 +15,6 @@ type referee struct {
 
 	mu      sync.Mutex // guards all below
 	current string
-	terms   []string
 	errs    []error
 }
 
@@ -30,7 +28,6 @@ func (r *referee) started(ctx context.Context, name string) {
 	if r.current != "" {
 		r.errs = append(r.errs, fmt.Errorf("%s: %s began to lead while %s did", time.Now().UTC().Format(time.DateTime), name, r.current))
 	}
-	r.terms = append(r.terms, name)
 	r.setLocked(name)
 }
 
@@ -55,13 +52,6 @@ func (r *referee) leader() string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.current
-}
-
-// leaders returns all leaders until now, in order.
-func (r *referee) leaders() []string {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return slices.Clone(r.terms)
 }
 
 // verdict returns an error if two led at once.
