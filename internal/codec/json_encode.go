@@ -100,10 +100,6 @@ func (f *Field) omitted(p unsafe.Pointer) bool {
 // isEmpty reports whether omitempty leaves out the value at p.
 func (t *Type) isEmpty(p unsafe.Pointer) bool {
 	switch t.shape {
-	case shapeString: // as nearly all members
-		return len(*(*string)(p)) == 0
-	case shapeBytes, shapeCustomBytes, shapeList:
-		return (*slice)(p).len == 0
 	case shapeBool, shapeInt32, shapeInt64:
 		return t.integer(p) == 0
 	case shapeFloat64:

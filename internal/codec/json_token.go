@@ -100,16 +100,6 @@ func (r *jsonReader) number() ([]byte, bool) {
 
 func (r *jsonReader) integer() (int64, bool) {
 	token, ok := r.number()
-	if n := int64(0); ok && len(token) < 10 { // as nearly all
-		for i, c := range token {
-			if c < '0' || c > '9' {
-				break
-			}
-			if n = n*10 + int64(c-'0'); i == len(token)-1 {
-				return n, true
-			}
-		}
-	}
 	n, err := strconv.ParseInt(string(token), 10, 64)
 	return n, ok && err == nil
 }

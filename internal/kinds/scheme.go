@@ -293,8 +293,11 @@ func (t Target) decodeCustom(d *decoded, raw, data []byte, f Format, strict bool
 // checkType returns the problems of a custom resource of another type than the kind has in a version (upstream: apiextensions-apiserver,
 // registry/customresource, ValidateTypeMeta).
 func (k *Kind) checkType(o Object, version int) (errs field.Errors) {
+	if k.info.Native {
+		return nil
+	}
 	have, want := *o.GetTypeMeta(), k.TypeMeta(version)
-	if k.info.Native || have == want || have == (meta.TypeMeta{}) {
+	if have == want || have == (meta.TypeMeta{}) {
 		return nil
 	}
 	if have.Kind != want.Kind {

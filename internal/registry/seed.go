@@ -40,14 +40,12 @@ func (st *Store) RandomUUID() string { return uuid(st.Random()) }
 func uuid(b [16]byte) string {
 	b[6] = b[6]&0x0f | 0x40
 	b[8] = b[8]&0x3f | 0x80
-	var digits [32]byte
-	hex.Encode(digits[:], b[:])
 	s := [36]byte{8: '-', 13: '-', 18: '-', 23: '-'}
-	copy(s[:8], digits[:8])
-	copy(s[9:13], digits[8:12])
-	copy(s[14:18], digits[12:16])
-	copy(s[19:23], digits[16:20])
-	copy(s[24:], digits[20:])
+	hex.Encode(s[:8], b[:4])
+	hex.Encode(s[9:13], b[4:6])
+	hex.Encode(s[14:18], b[6:8])
+	hex.Encode(s[19:23], b[8:10])
+	hex.Encode(s[24:], b[10:])
 	return string(s[:])
 }
 

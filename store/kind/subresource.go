@@ -43,7 +43,7 @@ type Subresource[P any] struct {
 	MetadataAsNew  int
 	LeavesMetadata bool
 	// KeepsIdentity ignores the uid, the generateName and the deletionGracePeriodSeconds of a body of the parent's kind, for a Native
-	// kind. Without it they are validated as the ones of an update are.
+	// kind. Without it they are validated as in an update.
 	KeepsIdentity bool
 	// Removes makes a create delete the parent, as an Eviction does, with the deleteOptions of the body. Write, if it is
 	// not nil, changes the parent first.

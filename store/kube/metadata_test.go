@@ -181,7 +181,7 @@ func TestBothGroupsOfEventsHaveOneInternalType(t *testing.T) {
 	assert.Contains(t, text, "(*core.EventList)")
 }
 
-// Some storages of upstream have no Table, and the one of a LimitRange is the default.
+// Some storages of upstream have no Table, and a LimitRange has the Table of a kind without columns of its own.
 func TestTablesThatUpstreamLacks(t *testing.T) {
 	api := serve(t, apitest.Options{})
 	const table = "application/json;as=Table;v=v1;g=meta.k8s.io"

@@ -51,11 +51,11 @@ func compileRules(v *crVersion, props *apiextensions.JSONSchemaProps) func() *ru
 
 // validate returns the problems of an object; old is nil on a create.
 func (v *crVersion) validate(o, old meta.Object) field.Errors {
-	doc := v.document(o)
-	if old == nil {
-		return v.check(doc, nil, o.GetObjectMeta(), v.isMistyped(o))
+	var before map[string]any
+	if old != nil {
+		before = v.document(old)
 	}
-	return v.check(doc, v.document(old), o.GetObjectMeta(), v.isMistyped(o))
+	return v.check(v.document(o), before, o.GetObjectMeta(), v.isMistyped(o))
 }
 
 // isMistyped reports whether an object names another type. Upstream then validates only what customResourceValidator does not.
