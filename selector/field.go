@@ -11,7 +11,7 @@ import (
 
 // Fields selects objects by the values of fields: every term must hold. The zero value selects every object.
 type Fields struct {
-	terms []term // sorted by their canonical text; the operator is = or !=
+	terms []term // in the order of their texts; the operator is = or !=
 	rules []rule // one for each field
 }
 
@@ -40,21 +40,15 @@ func ParseFields(s string) (Fields, error) {
 			terms = append(terms, t)
 		}
 	}
-	// Sort again: "==" and "=" are the same now, and String must not depend on which was written.
-	slices.SortFunc(terms, func(a, b term) int { return cmp.Compare(fieldText(a), fieldText(b)) })
-	return newFields(terms), nil
-}
-
-func newFields(terms []term) Fields {
 	byField := slices.Clone(terms)
 	slices.SortStableFunc(byField, func(a, b term) int { return cmp.Compare(a.key, b.key) })
-	return Fields{terms, join(byField)}
+	return Fields{terms, join(byField)}, nil
 }
 
-// FieldEquals returns the selector field=value. The value is not escaped. The field must not contain commas, equals signs
-// or backslashes, because a selector cannot escape them there.
+// FieldEquals returns the selector field=value. The value is not escaped.
 func FieldEquals(field, value string) Fields {
-	return newFields([]term{{key: field, operator: opEquals, value: value}})
+	terms := []term{{key: field, operator: opEquals, value: value}}
+	return Fields{terms, join(terms)}
 }
 
 // Check returns an error unless all fields of the selector are known. The error lists the known fields in the order given,
@@ -105,12 +99,6 @@ func (f Fields) Exact(field string) (value string, ok bool) {
 	}
 	return "", false
 }
-
-// String returns the canonical form: terms sorted and joined by commas, "=" for "==", values escaped. It is empty if the
-// selector selects every object.
-func (f Fields) String() string { return joinTexts(f.terms, fieldText) }
-
-func fieldText(t term) string { return t.key + t.operator + escapeValue(t.value) }
 
 // splitTerms splits a field selector at the commas that no backslash escapes.
 func splitTerms(s string) []string {
@@ -167,11 +155,4 @@ func unescapeValue(s string) (string, error) {
 		return "", errors.New(`invalid escape sequence: \`)
 	}
 	return b.String(), nil
-}
-
-func escapeValue(s string) string {
-	if !strings.ContainsAny(s, `\,=`) {
-		return s
-	}
-	return strings.NewReplacer(`\`, `\\`, `,`, `\,`, `=`, `\=`).Replace(s)
 }

@@ -3,40 +3,16 @@ package selector
 import (
 	"cmp"
 	"slices"
-	"strings"
 )
 
 // Labels selects objects by their labels: every requirement must hold. The zero value selects every object.
 type Labels struct {
-	terms   []term // sorted by key; terms of one key stay in the order written
 	rules   []rule // one for each key, sorted by key
 	present int    // how many of the rules demand a label
 }
 
 // Empty reports whether the selector selects every object.
-func (l Labels) Empty() bool { return len(l.terms) == 0 }
-
-// String returns the canonical form: requirements sorted by key and joined by commas, the values of in and notin sorted.
-// It is empty if the selector selects every object.
-func (l Labels) String() string {
-	return joinTexts(l.terms, func(t term) string {
-		switch t.operator {
-		case opAbsent:
-			return opAbsent + t.key
-		case opIn, opNotIn:
-			return t.key + " " + t.operator + " (" + strings.Join(t.values, ",") + ")"
-		}
-		return t.key + t.operator + t.value
-	})
-}
-
-func joinTexts(terms []term, text func(term) string) string {
-	texts := make([]string, len(terms))
-	for i, t := range terms {
-		texts[i] = text(t)
-	}
-	return strings.Join(texts, ",")
-}
+func (l Labels) Empty() bool { return len(l.rules) == 0 }
 
 // Matches reports whether an object with these labels is selected. Labels may be nil. An object without the key satisfies
 // !=, notin and !key. The operators > and < hold only for labels that are 64-bit integers.

@@ -1,6 +1,7 @@
 package selector_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -12,36 +13,34 @@ import (
 func TestLabelsMatch(t *testing.T) {
 	tests := []struct {
 		in      string
-		text    string              // canonical
 		matches []map[string]string // selected
 		misses  []map[string]string // not selected
 	}{
-		{"", "", []map[string]string{nil, {"a": "b"}}, nil},
-		{" \t\r\n", "", []map[string]string{nil}, nil},
-		{"k", "k", []map[string]string{{"k": ""}}, []map[string]string{nil, {"o": "k"}}},
-		{"! k", "!k", []map[string]string{nil, {"o": "k"}}, []map[string]string{{"k": ""}}},
-		{"k = v", "k=v", []map[string]string{{"k": "v"}}, []map[string]string{nil, {"k": "w"}}},
-		{"k==v", "k==v", []map[string]string{{"k": "v"}}, []map[string]string{nil, {"k": "w"}}},
-		{"k!=v", "k!=v", []map[string]string{nil, {"k": "w"}}, []map[string]string{{"k": "v"}}},
-		{"k=", "k=", []map[string]string{{"k": ""}}, []map[string]string{nil, {"k": "w"}}},
-		{"k in(b,a,b)", "k in (a,b)", []map[string]string{{"k": "a"}, {"k": "b"}}, []map[string]string{nil, {"k": "c"}, {"k": ""}}},
-		{"k notin (a,b)", "k notin (a,b)", []map[string]string{nil, {"k": "c"}}, []map[string]string{{"k": "a"}, {"k": "b"}}},
-		{"k in (a,b),k in (b,c)", "k in (a,b),k in (b,c)", []map[string]string{{"k": "b"}}, []map[string]string{nil, {"k": "a"}, {"k": "c"}, {"k": ""}}},
-		{"k in ()", "k in ()", []map[string]string{{"k": ""}}, []map[string]string{nil, {"k": "a"}}},
-		{"k in (,)", "k in ()", []map[string]string{{"k": ""}}, []map[string]string{nil, {"k": "a"}}},
-		{"k in (2,,1)", "k in (,1,2)", []map[string]string{{"k": ""}, {"k": "1"}}, []map[string]string{nil, {"k": "3"}}},
-		{"in in (in,notin),notin", "in in (in,notin),notin", []map[string]string{{"in": "in", "notin": ""}}, []map[string]string{{"in": "in"}}},
-		{"k>5", "k>5", []map[string]string{{"k": "6"}, {"k": "+7"}}, []map[string]string{nil, {"k": "5"}, {"k": "x"}, {"k": ""}, {"k": "9223372036854775808"}, {"k": "-9223372036854775809"}}},
-		{"k<5", "k<5", []map[string]string{{"k": "4"}, {"k": "-9223372036854775808"}, {"k": "0004"}}, []map[string]string{nil, {"k": "5"}, {"k": "-"}, {"k": "-9223372036854775809"}, {"k": "9999999999999999999"}}},
-		{"b=1,a=2,b=1", "a=2,b=1,b=1", []map[string]string{{"a": "2", "b": "1"}}, []map[string]string{{"a": "2"}, {"b": "1"}}},
-		{"example.com/k=v", "example.com/k=v", []map[string]string{{"example.com/k": "v"}}, []map[string]string{{"k": "v"}}},
+		{"", []map[string]string{nil, {"a": "b"}}, nil},
+		{" \t\r\n", []map[string]string{nil}, nil},
+		{"k", []map[string]string{{"k": ""}}, []map[string]string{nil, {"o": "k"}}},
+		{"! k", []map[string]string{nil, {"o": "k"}}, []map[string]string{{"k": ""}}},
+		{"k = v", []map[string]string{{"k": "v"}}, []map[string]string{nil, {"k": "w"}}},
+		{"k==v", []map[string]string{{"k": "v"}}, []map[string]string{nil, {"k": "w"}}},
+		{"k!=v", []map[string]string{nil, {"k": "w"}}, []map[string]string{{"k": "v"}}},
+		{"k=", []map[string]string{{"k": ""}}, []map[string]string{nil, {"k": "w"}}},
+		{"k in(b,a,b)", []map[string]string{{"k": "a"}, {"k": "b"}}, []map[string]string{nil, {"k": "c"}, {"k": ""}}},
+		{"k notin (a,b)", []map[string]string{nil, {"k": "c"}}, []map[string]string{{"k": "a"}, {"k": "b"}}},
+		{"k in (a,b),k in (b,c)", []map[string]string{{"k": "b"}}, []map[string]string{nil, {"k": "a"}, {"k": "c"}, {"k": ""}}},
+		{"k in ()", []map[string]string{{"k": ""}}, []map[string]string{nil, {"k": "a"}}},
+		{"k in (,)", []map[string]string{{"k": ""}}, []map[string]string{nil, {"k": "a"}}},
+		{"k in (2,,1)", []map[string]string{{"k": ""}, {"k": "1"}}, []map[string]string{nil, {"k": "3"}}},
+		{"in in (in,notin),notin", []map[string]string{{"in": "in", "notin": ""}}, []map[string]string{{"in": "in"}}},
+		{"k>5", []map[string]string{{"k": "6"}, {"k": "+7"}}, []map[string]string{nil, {"k": "5"}, {"k": "x"}, {"k": ""}, {"k": "9223372036854775808"}, {"k": "-9223372036854775809"}}},
+		{"k<5", []map[string]string{{"k": "4"}, {"k": "-9223372036854775808"}, {"k": "0004"}}, []map[string]string{nil, {"k": "5"}, {"k": "-"}, {"k": "-9223372036854775809"}, {"k": "9999999999999999999"}}},
+		{"b=1,a=2,b=1", []map[string]string{{"a": "2", "b": "1"}}, []map[string]string{{"a": "2"}, {"b": "1"}}},
+		{"example.com/k=v", []map[string]string{{"example.com/k": "v"}}, []map[string]string{{"k": "v"}}},
 	}
 	for _, test := range tests {
 		t.Run(test.in, func(t *testing.T) {
 			labels, err := selector.ParseLabels(test.in)
 			require.NoError(t, err)
-			assert.Equal(t, test.text, labels.String())
-			assert.Equal(t, test.text == "", labels.Empty())
+			assert.Equal(t, strings.TrimSpace(test.in) == "", labels.Empty())
 			for _, object := range test.matches {
 				assert.True(t, labels.Matches(object), "%v is not selected", object)
 			}

@@ -21,7 +21,7 @@ func ParseLabels(s string) (Labels, error) {
 		return Labels{}, err
 	}
 	slices.SortStableFunc(terms, func(a, b term) int { return cmp.Compare(a.key, b.key) })
-	l := Labels{terms: terms, rules: join(terms)}
+	l := Labels{rules: join(terms)}
 	for i := range l.rules {
 		if l.rules[i].present {
 			l.present++

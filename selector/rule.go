@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// The operators of a term, as written. As upstream, Labels.String prints the spelling of equality that was written.
+// The operators of a term, as written.
 const (
 	opExists       = ""
 	opAbsent       = "!" // before the key
