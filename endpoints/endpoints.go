@@ -7,9 +7,6 @@
 //
 //	all := endpoints.In(st)
 //	e, err := all.Get(ctx, "default", "web")
-//	for t := range endpoints.Expand(e.Subsets) {
-//		fmt.Println(t.PortName, t)
-//	}
 //
 // A store keeps subsets as they were written. Like API servers since 1.20 it does not
 // sort or merge them, nor remove duplicates.
@@ -26,8 +23,7 @@ type Endpoints struct {
 	Subsets []EndpointSubset `json:"subsets,omitempty" protobuf:"2" listType:"atomic"`
 }
 
-// EndpointSubset means each of its addresses with each of its ports. Expand returns
-// these pairs.
+// EndpointSubset means each of its addresses with each of its ports.
 type EndpointSubset struct {
 	// Addresses are ready to serve. Addresses or NotReadyAddresses must have an item.
 	Addresses []EndpointAddress `json:"addresses,omitempty" protobuf:"1" listType:"atomic"`

@@ -3,6 +3,8 @@ package endpoints
 import (
 	"cmp"
 	"fmt"
+	"net"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -51,28 +53,35 @@ func setDefaults(e *Endpoints) {
 	}
 }
 
-// summary shows at most three ready endpoints, in the order of Expand (upstream: printers/internalversion).
+// summary shows at most three ready addresses, port by port (upstream: printers/internalversion).
 func summary(e *Endpoints, _ time.Time) any {
 	if len(e.Subsets) == 0 {
 		return "<none>"
 	}
 	const most = 3
-	var cell strings.Builder
+	var shown []string
 	count := 0
-	for t := range Expand(e.Subsets) {
-		if !t.Ready {
-			continue
+	for _, s := range e.Subsets {
+		ports := s.Ports
+		if len(ports) == 0 {
+			ports = make([]EndpointPort, 1)
 		}
-		if count++; count > most {
-			continue
+		for _, p := range ports {
+			for _, a := range s.Addresses {
+				if count++; count > most {
+					continue
+				}
+				address := a.IP
+				if p.Port != 0 {
+					address = net.JoinHostPort(a.IP, strconv.Itoa(int(p.Port)))
+				}
+				shown = append(shown, address)
+			}
 		}
-		if count > 1 {
-			cell.WriteByte(',')
-		}
-		cell.WriteString(t.String())
 	}
+	cell := strings.Join(shown, ",")
 	if count > most {
-		fmt.Fprintf(&cell, " + %d more...", count-most)
+		cell += fmt.Sprintf(" + %d more...", count-most)
 	}
-	return cell.String()
+	return cell
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"iter"
 	"net/netip"
 	"strings"
 
@@ -51,6 +52,30 @@ func validateSubset(subsets []EndpointSubset, index int) (errs field.Errors) {
 		errs = append(errs, validatePort(&s.Ports[i], len(s.Ports) > 1, location{index, "ports", i})...)
 	}
 	return errs
+}
+
+// location is the place of an item of a subset. A path is built only for an error.
+type location struct {
+	subset int
+	list   string // its name in JSON
+	item   int
+}
+
+// eachAddress yields the addresses of a subset: the ready ones, then the others.
+func eachAddress(subsets []EndpointSubset, subset int) iter.Seq2[location, *EndpointAddress] {
+	return func(yield func(location, *EndpointAddress) bool) {
+		s := &subsets[subset]
+		for i := range s.Addresses {
+			if !yield(location{subset, "addresses", i}, &s.Addresses[i]) {
+				return
+			}
+		}
+		for i := range s.NotReadyAddresses {
+			if !yield(location{subset, "notReadyAddresses", i}, &s.NotReadyAddresses[i]) {
+				return
+			}
+		}
+	}
 }
 
 func subsetPath(index int) field.Path { return field.Path("subsets").Index(index) }

@@ -59,7 +59,7 @@ func ExampleIn() {
 	errHeld := errors.New("held by another")
 	acquire := func(worker string, now time.Time) error {
 		_, err := leases.Modify(context.Background(), "default", "leader", func(l *lease.Lease) error {
-			if !l.Expired(now) {
+			if renewed := l.Spec.RenewTime; renewed != nil && now.Before(renewed.Add(15*time.Second)) {
 				return errHeld
 			}
 			l.Spec.HolderIdentity = new(worker)
@@ -78,20 +78,6 @@ func ExampleIn() {
 	// <nil>
 	// held by another
 	// <nil>
-}
-
-func ExampleLease_Expired() {
-	renewed := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
-	l := lease.Lease{Spec: lease.LeaseSpec{
-		LeaseDurationSeconds: new(int32(15)),
-		RenewTime:            new(meta.NewMicroTime(renewed)),
-	}}
-	fmt.Println(l.Expired(renewed.Add(10 * time.Second)))
-	fmt.Println(l.Expired(renewed.Add(20 * time.Second)))
-
-	// Output:
-	// false
-	// true
 }
 
 func ExampleCoordinatedLeaseStrategy_Validate() {

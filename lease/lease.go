@@ -50,17 +50,6 @@ type CoordinatedLeaseStrategy string
 // binaryVersion, then the earliest creation. Candidates without both versions are left out.
 const OldestEmulationVersion CoordinatedLeaseStrategy = "OldestEmulationVersion"
 
-// Expired reports whether the Lease may be taken at the given time: it has no RenewTime or no
-// duration, or the duration has passed since RenewTime. The coordinator of a real control plane
-// uses this rule, which is safe only if all clocks agree. Observation does not need that.
-func (l *Lease) Expired(now time.Time) bool {
-	renewed, seconds := l.Spec.RenewTime, l.Spec.LeaseDurationSeconds
-	if renewed == nil || seconds == nil {
-		return true
-	}
-	return renewed.Add(time.Duration(*seconds) * time.Second).Before(now)
-}
-
 // All stores of a process share the kind.
 var shared = sync.OnceValue(func() *store.Kind[Lease] {
 	return store.MustKind(kind.Descriptor[*Lease]{

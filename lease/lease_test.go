@@ -2,7 +2,6 @@ package lease
 
 import (
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -11,29 +10,6 @@ import (
 	"github.com/kubecoord/kubecoord/store"
 	"github.com/kubecoord/kubecoord/store/meta"
 )
-
-func TestExpired(t *testing.T) {
-	renewed := new(meta.NewMicroTime(time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)))
-	for name, row := range map[string]struct {
-		spec LeaseSpec
-		now  time.Time
-		want bool
-	}{
-		"never renewed":                    {LeaseSpec{LeaseDurationSeconds: new(int32(10))}, renewed.Time, true},
-		"without a duration":               {LeaseSpec{RenewTime: renewed}, renewed.Time, true},
-		"just renewed":                     {LeaseSpec{RenewTime: renewed, LeaseDurationSeconds: new(int32(10))}, renewed.Time, false},
-		"at the last moment":               {LeaseSpec{RenewTime: renewed, LeaseDurationSeconds: new(int32(10))}, renewed.Add(10 * time.Second), false},
-		"a microsecond later":              {LeaseSpec{RenewTime: renewed, LeaseDurationSeconds: new(int32(10))}, renewed.Add(10*time.Second + time.Microsecond), true},
-		"renewed by a clock that is ahead": {LeaseSpec{RenewTime: renewed, LeaseDurationSeconds: new(int32(10))}, renewed.Add(-time.Hour), false},
-		"the longest duration":             {LeaseSpec{RenewTime: renewed, LeaseDurationSeconds: new(int32(1<<31 - 1))}, renewed.AddDate(68, 0, 0), false},
-		"renewed at the zero time":         {LeaseSpec{RenewTime: new(meta.MicroTime{}), LeaseDurationSeconds: new(int32(10))}, renewed.Time, true},
-		"with an empty holder":             {LeaseSpec{HolderIdentity: new(""), RenewTime: renewed, LeaseDurationSeconds: new(int32(10))}, renewed.Time, false},
-	} {
-		t.Run(name, func(t *testing.T) {
-			assert.Equal(t, row.want, (&Lease{Spec: row.spec}).Expired(row.now))
-		})
-	}
-}
 
 // As in discovery, OpenAPI and the keys of a real server.
 func TestKindIsThatOfARealServer(t *testing.T) {
