@@ -127,7 +127,8 @@ type API struct {
 	crossOrigin  *http.CrossOriginProtection
 	timeout      time.Duration // 0: none
 	limits       limits
-	watched      sync.Map                // of *watchCount by watched
+	watches      series[watchLabels, atomic.Int64] // that are open
+	events       series[versionedResource, atomic.Int64]
 	metrics      atomic.Pointer[metrics] // nil until Metrics is called
 	backlog      backlog
 	checks       []HealthCheck

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 )
 
 // Metrics returns a handler that answers with the metrics of an API in the text form of Prometheus, under the names of a
@@ -172,26 +173,36 @@ func (t *metricText) present(api *API) {
 	t.sample(inFlight, float64(api.limits.writes.inUse()), "request_kind", "mutating")
 	t.sample(inFlight, float64(api.limits.reads.inUse()), "request_kind", "readOnly")
 
-	var all []watched
-	events := map[versionedResource]int64{}
-	for of, n := range api.watched.Range {
-		of := of.(watched)
-		all = append(all, of)
-		events[of.versionedResource] += n.(*watchCount).events.Load()
-	}
-	slices.SortFunc(all, func(a, b watched) int { return slices.Compare(a.pairs(), b.pairs()) })
 	const open = "apiserver_longrunning_requests"
 	t.family(open, "gauge", "Gauge of all active long-running apiserver requests broken out by verb, group, version, resource, scope and component. Not all requests are tracked this way.")
-	for _, of := range all {
-		n, _ := api.watched.Load(of)
-		t.sample(open, float64(n.(*watchCount).open.Load()), slices.Concat([]string{"verb", "WATCH"}, of.pairs(), []string{"subresource", "", "scope", of.scope, "component", "apiserver"})...)
+	api.watches.each(func(l watchLabels, n *atomic.Int64) { t.sample(open, float64(n.Load()), l.pairs()...) })
+	const events = "apiserver_watch_events_total"
+	t.family(events, "counter", "Number of events sent in watch clients")
+	api.events.each(func(l versionedResource, n *atomic.Int64) { t.sample(events, float64(n.Load()), l.pairs()...) })
+}
+
+// watchLabels are the labels of the watches of a resource in a version.
+type watchLabels struct {
+	versionedResource
+	scope string
+}
+
+func (l watchLabels) pairs() []string {
+	return slices.Concat([]string{"verb", "WATCH"}, l.versionedResource.pairs(), []string{"subresource", "", "scope", l.scope, "component", "apiserver"})
+}
+
+// countWatch returns the numbers of open watches and of events like those of this request. They are counted from the beginning, as a watch
+// may live long.
+func (c *call) countWatch() (open, events *atomic.Int64) {
+	info, scope := c.endpoint.Info, "cluster"
+	switch {
+	case c.name != "":
+		scope = "resource"
+	case c.namespace != "":
+		scope = "namespace"
 	}
-	t.family("apiserver_watch_events_total", "counter", "Number of events sent in watch clients")
-	for i, of := range all {
-		if i == 0 || of.versionedResource != all[i-1].versionedResource {
-			t.sample("apiserver_watch_events_total", float64(events[of.versionedResource]), of.pairs()...)
-		}
-	}
+	of := versionedResource{info.Group, info.Versions[c.endpoint.Version].Name, info.Plural}
+	return c.api.watches.of(watchLabels{of, scope}), c.api.events.of(of)
 }
 
 // objects writes the numbers of the store.

@@ -137,12 +137,12 @@ func canFlush(w http.ResponseWriter) bool {
 
 // stream sends events until the watch ends or the client is gone.
 func (c *call) stream(ctx context.Context, w *registry.Watcher, out *watchWriter) {
-	count := c.countWatch()
-	count.open.Add(1)
-	defer count.open.Add(-1)
+	open, count := c.countWatch()
+	open.Add(1)
+	defer open.Add(-1)
 	for {
 		events, err := w.Next(ctx)
-		count.events.Add(int64(len(events)))
+		count.Add(int64(len(events)))
 		for _, ev := range events {
 			c.reportItem(ev.Item)
 		}
