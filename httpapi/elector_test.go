@@ -40,7 +40,6 @@ func TestAPIElectsUntilClose(t *testing.T) {
 		after, err := lease.In(st).Get(t.Context(), "ns", "a")
 		require.NoError(t, err)
 		assert.Equal(t, l, after, "no election follows when the Lease has run out")
-		assert.True(t, after.Expired(time.Now()))
 	})
 }
 
