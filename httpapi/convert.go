@@ -13,6 +13,7 @@ import (
 	"github.com/kubecoord/kubecoord/internal/codec"
 	"github.com/kubecoord/kubecoord/internal/kinds"
 	"github.com/kubecoord/kubecoord/internal/registry"
+	"github.com/kubecoord/kubecoord/store/kind"
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
@@ -100,15 +101,6 @@ type tableOptions struct {
 	noColumns  bool      // omit the columns: an earlier table had them
 }
 
-// columnDefinition is a column on the wire.
-type columnDefinition struct {
-	Name        string `json:"name"`
-	Type        string `json:"type"`
-	Format      string `json:"format"`
-	Description string `json:"description"`
-	Priority    int32  `json:"priority"`
-}
-
 // readTableOptions reads includeObject if the client asks for a Table.
 func (c *call) readTableOptions() error {
 	if c.media.as.Kind != asTable {
@@ -138,8 +130,12 @@ func (c *call) appendItemTable(dst []byte, it *registry.Item) ([]byte, error) {
 
 // tableOf returns items as a Table, which has no protobuf form.
 func (c *call) tableOf(m meta.ListMeta, items []*registry.Item) *listBody {
+	var columns []kind.Column[kinds.Object]
+	if !c.table.noColumns {
+		columns = c.endpoint.Kind.Columns(c.endpoint.Version)
+	}
 	head := appendListMeta(c.appendConvertedHead(nil, asTable), &m)
-	head = append(append(append(head, `,"columnDefinitions":`...), mustJSON(c.columns())...), `,"rows":`...)
+	head = append(append(append(head, `,"columnDefinitions":`...), mustJSON(columns)...), `,"rows":`...)
 	if len(items) == 0 && c.endpoint.Kind.NullRows() {
 		return &listBody{head: head, foot: []byte("null}")}
 	}
@@ -192,15 +188,4 @@ func appendCells(dst []byte, cells []any) ([]byte, error) {
 		dst = append(dst, text...)
 	}
 	return append(dst, ']'), nil
-}
-
-func (c *call) columns() []columnDefinition {
-	if c.table.noColumns {
-		return nil
-	}
-	out := []columnDefinition{}
-	for _, col := range c.endpoint.Kind.Columns(c.endpoint.Version) {
-		out = append(out, columnDefinition{col.Name, col.Type, col.Format, col.Description, col.Priority})
-	}
-	return out
 }

@@ -23,13 +23,13 @@ type Table[P any] struct {
 
 // Column is one column of a Table (API reference, "TableColumnDefinition").
 type Column[P any] struct {
-	Name        string
-	Type        string // an OpenAPI type, such as "string"
-	Format      string // "name" for the column that identifies the row
-	Description string
-	Priority    int32 // 0 is always shown
+	Name        string `json:"name"`
+	Type        string `json:"type"`   // an OpenAPI type, such as "string"
+	Format      string `json:"format"` // "name" for the column that identifies the row
+	Description string `json:"description"`
+	Priority    int32  `json:"priority"` // 0 is always shown
 	// Cell renders the column; now is the server's time.
-	Cell func(obj P, now time.Time) any
+	Cell func(obj P, now time.Time) any `json:"-"`
 }
 
 // NameColumn is the first column of most kinds: the name of the object.
