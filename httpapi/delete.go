@@ -98,9 +98,6 @@ func (c *call) anyDeleteOptions() (kinds.DeleteOptions, error) {
 }
 
 func (c *call) deleteOptions() (o kinds.DeleteOptions, err error) {
-	if c.req.URL.RawQuery == "" {
-		return o, nil
-	}
 	if o.GracePeriodSeconds, err = c.optionalInt("gracePeriodSeconds"); err != nil {
 		return o, err
 	}

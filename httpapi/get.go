@@ -13,13 +13,10 @@ import (
 //
 // Query: resourceVersion, pretty. The parameter watch has no effect.
 func (c *call) get() error {
-	resourceVersion := ""
-	if c.req.URL.RawQuery != "" {
-		if c.boolParam("export") {
-			return meta.NewBadRequest("the export parameter, deprecated since v1.14, is no longer supported")
-		}
-		resourceVersion = c.param("resourceVersion")
+	if c.boolParam("export") {
+		return meta.NewBadRequest("the export parameter, deprecated since v1.14, is no longer supported")
 	}
+	resourceVersion := c.param("resourceVersion")
 	ctx, waiting := c.context(), registry.Waiting(nil)
 	if resourceVersion != "" { // the read may wait for it
 		var done func()

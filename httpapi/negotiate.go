@@ -186,11 +186,9 @@ func matchesRoute(header string) bool {
 // prettyWanted reports whether JSON is indented: by the parameter pretty, or else for browsers and
 // command line tools.
 func prettyWanted(c *call) bool {
-	if strings.Contains(c.req.URL.RawQuery, "pretty") {
-		if v := c.param("pretty"); v != "" {
-			b, _ := strconv.ParseBool(v)
-			return b
-		}
+	if v := c.param("pretty"); v != "" {
+		b, _ := strconv.ParseBool(v)
+		return b
 	}
 	agent := c.header("User-Agent")
 	return strings.HasPrefix(agent, "curl") || strings.HasPrefix(agent, "Wget") || strings.HasPrefix(agent, "Mozilla/5.0")

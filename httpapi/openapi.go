@@ -39,14 +39,9 @@ type openAPIDocument struct {
 	of      []*endpoint // of its group version
 	changed time.Time
 	// content is made at the first call, and so is protobuf, from a tree that is made again: it takes more memory than both.
-	content  func() openAPIContent
+	// tag is a hash of the JSON, which both formats have.
+	content  func() (json []byte, tag string)
 	protobuf func() []byte
-}
-
-// openAPIContent is a document in JSON, and a hash of it, which both formats have.
-type openAPIContent struct {
-	json []byte
-	tag  string
 }
 
 // The paths of the document of version 2, and of the index of version 3.
@@ -96,9 +91,9 @@ func (s *served) newOpenAPI(before *openAPI, now time.Time) *openAPI {
 func newOpenAPIDocument(path, version string, of []*endpoint, now time.Time, make func() openapi.Document) *openAPIDocument {
 	return &openAPIDocument{
 		path: path, version: version, of: of, changed: now,
-		content: sync.OnceValue(func() openAPIContent {
+		content: sync.OnceValues(func() ([]byte, string) {
 			data := make().JSON()
-			return openAPIContent{data, fmt.Sprintf("%X", sha512.Sum512(data))}
+			return data, fmt.Sprintf("%X", sha512.Sum512(data))
 		}),
 		protobuf: sync.OnceValue(func() []byte { return make().Protobuf() }),
 	}
@@ -172,7 +167,8 @@ func (e *endpoint) describe() openapi.Resource {
 
 // link returns the URL of the document with its hash.
 func (d *openAPIDocument) link() string {
-	u := url.URL{Path: d.path, RawQuery: url.Values{"hash": {d.content().tag}}.Encode()}
+	_, tag := d.content()
+	u := url.URL{Path: d.path, RawQuery: url.Values{"hash": {tag}}.Encode()}
 	return u.String()
 }
 
@@ -185,7 +181,8 @@ func (d *openAPIDocument) negotiate(accept string) (mediaType string, data []byt
 		}
 		switch cl.SubType {
 		case "json", "*":
-			return typeJSON, d.content().json, true
+			data, _ = d.content()
+			return typeJSON, data, true
 		case prefix + d.version + "@v1.0+protobuf", prefix + d.version + ".v1.0+protobuf":
 			// Clients ask with "@", which is not allowed in a media type.
 			return "application/" + prefix + d.version + ".v1.0+protobuf", d.protobuf(), true
@@ -213,7 +210,7 @@ func (c *call) openAPI() {
 		c.WriteHeader(http.StatusNotAcceptable)
 		return
 	}
-	tag := d.content().tag
+	_, tag := d.content()
 	h.Set("Content-Type", mediaType)
 	if hash := c.param("hash"); hash != "" && d.version == "v3" {
 		if hash != tag {

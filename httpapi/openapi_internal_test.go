@@ -32,7 +32,7 @@ func TestDocumentsAreMadeWhenAskedForAndShared(t *testing.T) {
 	count := func(o *openAPI) *openAPI {
 		for path, d := range o.byPath {
 			inner := d.content
-			d.content = func() openAPIContent {
+			d.content = func() ([]byte, string) {
 				made[path]++
 				return inner()
 			}

@@ -19,18 +19,17 @@ const requestTimeout = time.Minute
 // limitTime sets the deadline of the request. The parameter timeout can only shorten the
 // limit of the server; watches ignore it.
 func (c *call) limitTime() (err error) {
-	if c.watches = mayWatch(c.req) && c.attributes().Verb == "watch"; c.watches {
+	mayWatch := c.req.Method == http.MethodGet && (c.boolParam("watch") || strings.Contains(c.req.URL.Path, "/watch/"))
+	if c.watches = mayWatch && c.attributes().Verb == "watch"; c.watches {
 		return nil
 	}
 	limit := c.api.timeout
-	if strings.Contains(c.req.URL.RawQuery, "timeout=") {
-		if v := c.param("timeout"); v != "" {
-			var d time.Duration
-			if d, err = time.ParseDuration(v); err != nil {
-				err = meta.NewBadRequest("invalid timeout specified in the request URL - %s", err)
-			} else if d > 0 && (limit <= 0 || d < limit) {
-				limit = d
-			}
+	if v := c.param("timeout"); v != "" {
+		var d time.Duration
+		if d, err = time.ParseDuration(v); err != nil {
+			err = meta.NewBadRequest("invalid timeout specified in the request URL - %s", err)
+		} else if d > 0 && (limit <= 0 || d < limit) {
+			limit = d
 		}
 	}
 	if limit > 0 {
@@ -166,19 +165,4 @@ func (c *call) limitWrites() {
 		c.limitedWrites = true
 		http.NewResponseController(c.w).SetWriteDeadline(c.deadline.at.Add(closeGrace))
 	}
-}
-
-// mayWatch reports whether a request may be a watch.
-func mayWatch(req *http.Request) bool {
-	if req.Method != http.MethodGet && req.Method != "" {
-		return false
-	}
-	for part, rest := "", req.URL.RawQuery; rest != ""; {
-		part, rest, _ = strings.Cut(rest, "&")
-		key, _, _ := strings.Cut(part, "=")
-		if key == "watch" || strings.Contains(key, "%") {
-			return true
-		}
-	}
-	return strings.Contains(req.URL.Path, "/watch/")
 }

@@ -185,13 +185,7 @@ func (c *call) objectFormat() (format, error) {
 // writeOptions reads dryRun, fieldManager and fieldValidation into the memory of the call.
 func (c *call) writeOptions() *kinds.WriteOptions {
 	b := c.buffers()
-	if c.req.URL.RawQuery != "" {
-		b.options = kinds.WriteOptions{
-			DryRun:          c.params()["dryRun"],
-			FieldManager:    c.param("fieldManager"),
-			FieldValidation: c.param("fieldValidation"),
-		}
-	}
+	b.options = kinds.WriteOptions{DryRun: c.params()["dryRun"], FieldManager: c.param("fieldManager"), FieldValidation: c.param("fieldValidation")}
 	return &b.options
 }
 
@@ -233,16 +227,10 @@ func (c *call) managerOf(fieldManager string) string {
 // printable returns the printable characters of a text, which is part of the header of a request, in
 // memory of its own.
 func printable(text string) string {
-	text = strings.Clone(text)
-	for i := range len(text) {
-		if c := text[i]; c < ' ' || c > '~' { // few names have one
-			return strings.Map(func(ch rune) rune {
-				if unicode.IsPrint(ch) {
-					return ch
-				}
-				return -1
-			}, text)
+	return strings.Map(func(ch rune) rune {
+		if unicode.IsPrint(ch) {
+			return ch
 		}
-	}
-	return text
+		return -1
+	}, strings.Clone(text))
 }
