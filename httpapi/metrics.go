@@ -160,10 +160,15 @@ func knownPath(path string) string {
 }
 
 func (m *metrics) text(t *metricText) {
-	totals(t, "apiserver_request_total", "Counter of apiserver requests broken out for each verb, dry run value, group, version, resource, scope, component, and HTTP response code.", &m.requests)
+	const total, duration = "apiserver_request_total", "apiserver_request_duration_seconds"
+	t.family(total, "counter", "Counter of apiserver requests broken out for each verb, dry run value, group, version, resource, scope, component, and HTTP response code.")
 	var all series[requestLabels, durations]
-	m.requests.each(func(l answerLabels, d *durations) { all.of(l.requestLabels).add(d) })
-	histograms(t, "apiserver_request_duration_seconds", "Response latency distribution in seconds for each verb, dry run value, group, version, resource, subresource, scope and component.", &all)
+	m.requests.each(func(l answerLabels, d *durations) {
+		t.sample(total, float64(d.count()), l.pairs()...)
+		all.of(l.requestLabels).add(d)
+	})
+	t.family(duration, "histogram", "Response latency distribution in seconds for each verb, dry run value, group, version, resource, subresource, scope and component.")
+	all.each(func(l requestLabels, d *durations) { t.histogram(duration, d, l.pairs()) })
 }
 
 // present writes what the API does now, and the events of watches.

@@ -122,25 +122,17 @@ func (d *durations) count() (all int64) {
 	return all
 }
 
-// totals writes a counter of what the durations are of.
-func totals[L labels](t *metricText, name, help string, s *series[L, durations]) {
-	t.family(name, "counter", help)
-	s.each(func(l L, d *durations) { t.sample(name, float64(d.count()), l.pairs()...) })
-}
-
-func histograms[L labels](t *metricText, name, help string, s *series[L, durations]) {
-	t.family(name, "histogram", help)
-	s.each(func(l L, d *durations) {
-		var count int64
-		for i := range d.counts {
-			count += d.counts[i].Load()
-			bound := "+Inf"
-			if i < len(buckets) {
-				bound = strconv.FormatFloat(buckets[i], 'g', -1, 64)
-			}
-			t.sample(name+"_bucket", float64(count), append(l.pairs(), "le", bound)...)
+// histogram writes the samples of a histogram.
+func (t *metricText) histogram(name string, d *durations, labels []string) {
+	var count int64
+	for i := range d.counts {
+		count += d.counts[i].Load()
+		bound := "+Inf"
+		if i < len(buckets) {
+			bound = strconv.FormatFloat(buckets[i], 'g', -1, 64)
 		}
-		t.sample(name+"_sum", time.Duration(d.sum.Load()).Seconds(), l.pairs()...)
-		t.sample(name+"_count", float64(count), l.pairs()...)
-	})
+		t.sample(name+"_bucket", float64(count), slices.Concat(labels, []string{"le", bound})...)
+	}
+	t.sample(name+"_sum", time.Duration(d.sum.Load()).Seconds(), labels...)
+	t.sample(name+"_count", float64(count), labels...)
 }
