@@ -75,7 +75,9 @@ func (x *exchange) receive(r *http.Request) {
 		data, err = io.ReadAll(io.LimitReader(r.Body, maxBody))
 		rest := io.Reader(r.Body)
 		if err != nil {
-			rest = failing{err}
+			failed, end := io.Pipe()
+			end.CloseWithError(err)
+			rest = failed
 		}
 		x.r.Body = struct {
 			io.Reader
@@ -110,12 +112,6 @@ func (x *exchange) receive(r *http.Request) {
 		x.guarded = x.guarded || version != "" && version != "0"
 	}
 }
-
-// failing is the rest of a body that could not be read.
-type failing struct{ err error }
-
-// Read returns the error.
-func (f failing) Read([]byte) (int, error) { return 0, f.err }
 
 // metadata is the part of an object that identifies it and its version.
 type metadata struct {

@@ -185,17 +185,10 @@ func cutFrame(p []byte, binaryFrame bool) (frame, rest []byte) {
 	return p[:end], p[end:]
 }
 
-// code is the part of a Status that errorIn needs, and protoEvent a WatchEvent in protobuf.
-type (
-	code struct {
-		Code int32 `json:"code" protobuf:"6"`
-	}
-	protoEvent struct {
-		Object struct {
-			Raw []byte `json:"raw" protobuf:"1"`
-		} `json:"object" protobuf:"2"`
-	}
-)
+// code is the part of a Status that errorIn needs.
+type code struct {
+	Code int32 `json:"code" protobuf:"6"`
+}
 
 // errorIn returns the code of the Status in an ERROR event, or 0 for another event. A binary frame begins with its length.
 func errorIn(frame []byte, binaryFrame bool) int {
@@ -210,13 +203,9 @@ func errorIn(frame []byte, binaryFrame bool) int {
 	if len(frame) < length || !bytes.HasPrefix(frame[length:], []byte("\x0a\x05ERROR")) {
 		return 0
 	}
-	read := func(data []byte, into any) {
-		codec.MustCompile(reflect.TypeOf(into).Elem(), "v1").DecodeProto(data, into)
-	}
-	var proto protoEvent
-	read(frame[length:], &proto)
-	if e, err := codec.OpenEnvelope(proto.Object.Raw); err == nil {
-		read(e.Raw, &ev.Object)
+	at := max(bytes.Index(frame, []byte("k8s\x00")), 0) // the envelope of the Status is the end of the frame
+	if e, err := codec.OpenEnvelope(frame[at:]); err == nil {
+		codec.MustCompile(reflect.TypeFor[code](), "v1").DecodeProto(e.Raw, &ev.Object)
 	}
 	return int(ev.Object.Code)
 }
