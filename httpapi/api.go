@@ -24,6 +24,9 @@ import (
 	"github.com/kubecoord/kubecoord/store/kind"
 )
 
+// Version is the version of Kubernetes whose answers are implemented, as /version says it. The libraries of store/kube are of it.
+const Version = "v1.37.2"
+
 // Options configures an API. The zero value serves Lease, LeaseCandidate and Endpoints to everyone.
 type Options struct {
 	// Kinds are served in addition to Lease, LeaseCandidate and Endpoints.

@@ -41,7 +41,7 @@ type call struct {
 
 	query        url.Values
 	endpoint     *endpoint
-	collection   *registry.Resource
+	resource     *registry.Resource // of the kind of the endpoint; set by prepare
 	sub          *kinds.Subresource // or nil
 	version      int                // of the object; the endpoint may be the endpoint of a body
 	resourceName                    // of the path
@@ -205,9 +205,6 @@ const unblockedAnswer = 2 << 10
 func (c *call) Unwrap() http.ResponseWriter { return c.w }
 
 func (c *call) warn(text string) { c.warnings.add(c.w.Header(), text) }
-
-// resource returns the collection of the endpoint's kind, once the request is routed.
-func (c *call) resource() *registry.Resource { return c.collection }
 
 func (c *call) groupResource() meta.GroupResource {
 	return meta.GroupResource{Group: c.endpoint.Info.Group, Resource: c.endpoint.Info.Plural}

@@ -25,7 +25,7 @@ func (c *call) delete() error {
 	}
 	b := c.buffers()
 	b.request, b.deletion = c.deletion(), opts
-	d, err := c.resource().Delete(c.context(), &b.request, &b.deletion)
+	d, err := c.resource.Delete(c.context(), &b.request, &b.deletion)
 	if err != nil {
 		return err
 	}
@@ -37,7 +37,7 @@ func (c *call) delete() error {
 		}
 		return c.writeItem(code, it)
 	}
-	if it.Name() == "" || c.resource().Strategy().Delete.ReturnsObject { // the empty object of a dry run
+	if it.Name() == "" || c.resource.Strategy().Delete.ReturnsObject { // the empty object of a dry run
 		return c.writeItem(http.StatusOK, it)
 	}
 	gr := c.groupResource()
@@ -62,7 +62,7 @@ func (c *call) deleteCollection() error {
 		return err
 	}
 	list.OtherRules = c.boolParam("watch")
-	if err := c.resource().CheckList(list); err != nil {
+	if err := c.resource.CheckList(list); err != nil {
 		return err
 	}
 	opts, err := c.anyDeleteOptions()
@@ -74,7 +74,7 @@ func (c *call) deleteCollection() error {
 	}
 	ctx, done := c.untilClose()
 	defer done()
-	l, err := c.resource().DeleteCollection(ctx, c.deletion(), list, opts)
+	l, err := c.resource.DeleteCollection(ctx, c.deletion(), list, opts)
 	if err != nil {
 		return c.orClosed(err)
 	}

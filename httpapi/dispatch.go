@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/kubecoord/kubecoord/internal/kinds"
+	"github.com/kubecoord/kubecoord/internal/registry"
 	"github.com/kubecoord/kubecoord/internal/validate"
 	"github.com/kubecoord/kubecoord/store/kind"
 	"github.com/kubecoord/kubecoord/store/meta"
@@ -88,7 +89,7 @@ func (c *call) connect() error {
 		return err
 	}
 	h, err := c.sub.Connect(c.context(), to, func(name string) (kinds.Object, error) {
-		it, err := c.resource().Get(c.context(), c.namespace, name, "")
+		it, err := c.resource.Get(c.context(), c.namespace, name, "")
 		if err != nil {
 			return nil, err
 		}
@@ -188,8 +189,8 @@ func (c *call) prepare(streams bool) error {
 		}
 	}
 	var err error
-	if c.collection, err = c.api.open(c.endpoint.Kind); err != nil {
-		return err
+	if c.resource, err = c.api.st.Find(c.endpoint.Kind); err != nil {
+		return registry.ErrInitializing() // the kind was replaced while the request was in flight
 	}
 	if f := c.api.kindContext; f != nil && (c.sub != nil || !info.Stored()) {
 		c.setContext(f(c.req.Context()))

@@ -27,7 +27,7 @@ func (c *call) get() error {
 	if err := c.checkNames(); err != nil {
 		return err
 	}
-	it, err := c.resource().GetWaiting(ctx, c.namespace, c.name, resourceVersion, waiting)
+	it, err := c.resource.GetWaiting(ctx, c.namespace, c.name, resourceVersion, waiting)
 	if err != nil {
 		return c.orClosed(err)
 	}

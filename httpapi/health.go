@@ -104,12 +104,12 @@ func (c *call) serverVersion() {
 		c.fail(notAcceptableRoute(typeJSON))
 		return
 	}
-	major, minor := serverVersionParts()
+	parts := strings.SplitN(strings.TrimPrefix(Version, "v"), ".", 3)
 	c.indented(fmt.Appendf(nil, `{"major":%q,"minor":%q,"emulationMajor":%[1]q,"emulationMinor":%[2]q,`+
 		`"minCompatibilityMajor":%[1]q,"minCompatibilityMinor":"36","gitVersion":%[3]q,`+
 		`"gitCommit":"0000000000000000000000000000000000000000","gitTreeState":"clean","buildDate":"2026-01-01T00:00:00Z",`+
 		`"goVersion":%q,"compiler":%q,"platform":"%s/%s"}`,
-		major, minor, Version, runtime.Version(), runtime.Compiler, runtime.GOOS, runtime.GOARCH))
+		parts[0], parts[1], Version, runtime.Version(), runtime.Compiler, runtime.GOOS, runtime.GOARCH))
 }
 
 // paths answers / with all paths outside group versions, for every method.

@@ -22,7 +22,7 @@ func (c *call) list() error {
 	}
 	ctx, done := c.untilClose()
 	defer done()
-	l, err := c.resource().List(ctx, opts)
+	l, err := c.resource.List(ctx, opts)
 	if err != nil {
 		return c.orClosed(err)
 	}
@@ -36,7 +36,7 @@ func (c *call) list() error {
 // keeps the watch cache of the version from being filled, from which it lists, but for a page without selectors (upstream: apiserver,
 // storage/cacher, shouldDelegateListOnNotReadyCache).
 func (c *call) checkConversions(opts registry.ListOptions, items []*registry.Item) error {
-	k := c.resource().Kind
+	k := c.resource.Kind
 	if !k.Remembers(c.version) {
 		return nil
 	}

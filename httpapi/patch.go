@@ -42,7 +42,7 @@ func isPatch(r *http.Request) bool {
 // patchType returns the type before the first semicolon, which is the second, strict check.
 func (c *call) patchType() (string, error) {
 	t, _, _ := strings.Cut(c.header("Content-Type"), ";")
-	if types := patchTypes(!c.endpoint.Info.Trees && !c.resource().Info().Trees); !slices.Contains(types, t) {
+	if types := patchTypes(!c.endpoint.Info.Trees && !c.resource.Info().Trees); !slices.Contains(types, t) {
 		return "", unsupportedMedia(types...)
 	}
 	return t, nil

@@ -81,7 +81,7 @@ func (a *API) serveDefined(ctx context.Context) {
 		if !k.DefinesKinds() {
 			continue
 		}
-		r, err := a.open(k)
+		r, err := a.st.Find(k)
 		if err != nil {
 			continue
 		}
@@ -190,20 +190,8 @@ func checkServed(all []kind.Kind, k kind.Kind) error {
 	return nil
 }
 
-// serves reports whether a kind is among the served ones.
-func (s *served) serves(k *kinds.Kind) bool { return indexOf(s.kinds, k) >= 0 }
-
 // Kinds returns the kinds that are served now.
 func (a *API) Kinds() []kind.Kind { return slices.Clone(a.served.Load().kinds) }
-
-// open returns the collection of a kind. The error is for a request that was in flight when the kind was replaced.
-func (a *API) open(k *kinds.Kind) (*registry.Resource, error) {
-	r, err := a.st.Find(k)
-	if err != nil {
-		return nil, registry.ErrInitializing()
-	}
-	return r, nil
-}
 
 // groupOrder lists the groups of a real server in the order of discovery (upstream: pkg/controlplane/apiserver and
 // cmd/kube-apiserver/app, aggregator.go). Other groups follow by name.

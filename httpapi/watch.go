@@ -42,12 +42,12 @@ func (c *call) watch() error {
 			<-closed // nothing may use c.w after the handler
 		}
 	}()
-	w, err := c.resource().Watch(ctx, opts)
+	w, err := c.resource.Watch(ctx, opts)
 	if err != nil {
 		return err
 	}
 	defer w.Close()
-	if now := c.api.served.Load(); now != c.served && !now.serves(c.endpoint.Kind) {
+	if now := c.api.served.Load(); now != c.served && indexOf(now.kinds, c.endpoint.Kind) < 0 {
 		cancel() // the kind was removed before the watch was open
 	}
 	if err := c.readTableOptions(); err != nil {

@@ -21,7 +21,7 @@ func (c *call) create() error {
 	if err != nil {
 		return err
 	}
-	it, err := c.resource().Create(c.context(), o, *c.request())
+	it, err := c.resource.Create(c.context(), o, *c.request())
 	if err != nil {
 		return err
 	}
@@ -47,8 +47,8 @@ func (c *call) readNew() (kinds.Object, error) {
 		return nil, err
 	}
 	var like kinds.Object
-	if c.endpoint.Kind == c.resource().Kind {
-		like = c.resource().Newest()
+	if c.endpoint.Kind == c.resource.Kind {
+		like = c.resource.Newest()
 	}
 	return c.served.scheme.DecodeBody(c.context(), c.endpoint.Target, data, f, validation(opts.FieldValidation), like, c.warn)
 }
@@ -72,19 +72,19 @@ func (c *call) update() error {
 		return err
 	}
 	req := c.request()
-	if c.endpoint.Kind == c.resource().Kind {
-		req.Found = c.resource().Peek(c.namespace, c.name)
+	if c.endpoint.Kind == c.resource.Kind {
+		req.Found = c.resource.Peek(c.namespace, c.name)
 	}
 	o, err := c.served.scheme.DecodeBody(c.context(), c.endpoint.Target, data, f, validation(opts.FieldValidation), req.Found.Stored(), req.Warn)
 	if err != nil {
-		if c.sub != nil && c.sub.Body != nil && !c.resource().Info().Native {
+		if c.sub != nil && c.sub.Body != nil && !c.resource.Info().Native {
 			err = kinds.ErrNoType(c.endpoint.Target)
 		}
 		return err
 	}
 	m := o.GetObjectMeta()
 	req.UID = m.UID
-	if err := c.resource().MatchNames(m, req.Namespace, req.Name); err != nil {
+	if err := c.resource.MatchNames(m, req.Namespace, req.Name); err != nil {
 		return err
 	}
 	if err := c.checkNames(); err != nil {
@@ -97,7 +97,7 @@ func (c *call) update() error {
 
 // writeUpdate makes a change, and answers with the object or the body of the subresource.
 func (c *call) writeUpdate(req *registry.Request, change registry.Change) error {
-	it, created, err := c.resource().Update(c.context(), req, change)
+	it, created, err := c.resource.Update(c.context(), req, change)
 	if err == nil {
 		it, err = c.body(it)
 	}
@@ -116,7 +116,7 @@ func (c *call) body(it *registry.Item) (*registry.Item, error) {
 	if c.sub == nil || c.sub.Body == nil {
 		return it, nil
 	}
-	return c.resource().Body(c.sub, it)
+	return c.resource.Body(c.sub, it)
 }
 
 // createSub answers POST …/{resource}/{name}/{subresource}, of bodies such as Binding and Eviction, mostly with a Status.
@@ -134,7 +134,7 @@ func (c *call) createSub() error {
 	if err := registry.MatchNamespace(o.GetObjectMeta(), req.Namespace); err != nil {
 		return err
 	}
-	it, err := c.resource().CreateSub(c.context(), req, o)
+	it, err := c.resource.CreateSub(c.context(), req, o)
 	switch {
 	case err != nil:
 		return err
