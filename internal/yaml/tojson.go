@@ -5,10 +5,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"reflect"
 	"slices"
 	"strconv"
-	"strings"
 
 	"go.yaml.in/yaml/v2"
 
@@ -111,33 +111,24 @@ func (w *jsonWriter) value(v any) {
 // object writes an object in the order of names. Two keys may have the same name, such as 1 and "1":
 // the key with the greater Go text wins.
 func (w *jsonWriter) object(o map[any]any) {
-	type member struct {
-		name       string
-		key, value any // no map lookup finds the value of the key .nan
-	}
-	members := make([]member, 0, len(o))
+	type member struct{ key, value any } // no map lookup finds the value of the key .nan
+	members := make(map[string]member, len(o))
 	for key, value := range o {
 		name, _ := keyName(key)
-		members = append(members, member{name, key, value})
+		if have, found := members[name]; !found || fmt.Sprintf("%#v", have.key) < fmt.Sprintf("%#v", key) {
+			members[name] = member{key, value}
+		}
 	}
-	slices.SortFunc(members, func(a, b member) int {
-		if a.name != b.name {
-			return strings.Compare(a.name, b.name)
-		}
-		return strings.Compare(fmt.Sprintf("%#v", a.key), fmt.Sprintf("%#v", b.key))
-	})
 	w.out = append(w.out, '{')
-	for i, m := range members {
-		if i+1 < len(members) && members[i+1].name == m.name {
-			continue
-		}
-		if w.out[len(w.out)-1] != '{' {
+	for i, name := range slices.Sorted(maps.Keys(members)) {
+		if i > 0 {
 			w.out = append(w.out, ',')
 		}
+		m := members[name]
 		if _, ok := keyName(m.key); !ok && w.badKey == nil {
 			w.badKey = fmt.Errorf("unsupported map key of type: %s, key: %+#v, value: %+#v", reflect.TypeOf(m.key), m.key, m.value)
 		}
-		w.out = append(codec.AppendString(w.out, m.name), ':')
+		w.out = append(codec.AppendString(w.out, name), ':')
 		w.value(m.value)
 	}
 	w.out = append(w.out, '}')
