@@ -14,7 +14,13 @@ import (
 // V2 returns the document of version 2, which describes the whole API.
 func (a API) V2() Document {
 	paths, shared := object{}, object{}
-	for _, name := range a.Names() {
+	names := []string{"api", "apis", "version"} // of the documents of version 3
+	for _, gv := range a.GroupVersions {
+		if names = append(names, gv.Name()); gv.Group != "" {
+			names = append(names, "apis/"+gv.Group)
+		}
+	}
+	for _, name := range names {
 		maps.Copy(paths, a.paths(name))
 	}
 	for _, path := range paths {
@@ -37,19 +43,8 @@ func (a API) V2() Document {
 	return Document{tree, "v2"}
 }
 
-// Names returns the names of the documents of version 3: "api/v1" and "apis/group/version" for GroupVersions, and "api", "apis",
-// "apis/group" and "version" for discovery.
-func (a API) Names() []string {
-	names := []string{"api", "apis", "version"}
-	for _, gv := range a.GroupVersions {
-		if names = append(names, gv.Name()); gv.Group != "" && !slices.Contains(names, "apis/"+gv.Group) {
-			names = append(names, "apis/"+gv.Group)
-		}
-	}
-	return names
-}
-
-// V3 returns the document of version 3 of a name. A document of discovery needs no GroupVersions.
+// V3 returns the document of version 3 of a name: "api/v1" and "apis/group/version" for GroupVersions, and "api", "apis", "apis/group" and
+// "version" for discovery, which needs no GroupVersions.
 func (a API) V3(name string) Document {
 	paths, about := a.paths(name).v3(), a.GroupVersions[:0]
 	if i := slices.IndexFunc(a.GroupVersions, func(gv GroupVersion) bool { return gv.Name() == name }); i >= 0 {

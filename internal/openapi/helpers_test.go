@@ -50,7 +50,13 @@ func coordination(t testing.TB, others ...kind.Kind) openapi.API {
 // v3 returns all documents of version 3 by their names.
 func v3(api openapi.API) map[string]openapi.Document {
 	docs := map[string]openapi.Document{}
-	for _, name := range api.Names() {
+	names := []string{"api", "apis", "version"}
+	for _, gv := range api.GroupVersions {
+		if names = append(names, gv.Name()); gv.Group != "" {
+			names = append(names, "apis/"+gv.Group)
+		}
+	}
+	for _, name := range names {
 		docs[name] = api.V3(name)
 	}
 	return docs
