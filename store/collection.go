@@ -126,14 +126,11 @@ func (c *Collection[T]) update(ctx context.Context, req registry.Request, option
 }
 
 func (c *Collection[T]) request(dryRun bool, fieldManager string) registry.Request {
-	return registry.Request{Version: c.r.OwnVersion(), DryRun: dryRun, FieldManager: fieldManager, Sub: c.sub()}
-}
-
-func (c *Collection[T]) sub() *kinds.Subresource {
-	if !c.status {
-		return nil
+	req := registry.Request{Version: c.r.OwnVersion(), DryRun: dryRun, FieldManager: fieldManager}
+	if c.status {
+		req.Sub = c.r.Kind.Subresource("status")
 	}
-	return c.r.Kind.Subresource("status")
+	return req
 }
 
 func (c *Collection[T]) namespace(m *meta.ObjectMeta) string {
