@@ -132,7 +132,7 @@ func (c *call) appendItemTable(dst []byte, it *registry.Item) ([]byte, error) {
 func (c *call) tableOf(m meta.ListMeta, items []*registry.Item) *listBody {
 	var columns []kind.Column[kinds.Object]
 	if !c.table.noColumns {
-		columns = c.endpoint.Kind.Columns(c.endpoint.Version)
+		columns = append([]kind.Column[kinds.Object]{}, c.endpoint.Kind.Columns(c.endpoint.Version)...) // not null
 	}
 	head := appendListMeta(c.appendConvertedHead(nil, asTable), &m)
 	head = append(append(append(head, `,"columnDefinitions":`...), mustJSON(columns)...), `,"rows":`...)
