@@ -167,7 +167,7 @@ func (c *call) notServed(clusterPath bool) error {
 
 // prepare makes the checks that all verbs share, in the order of a real server: the media type of a
 // patch, the media types of the route, which only built-in kinds have, the deprecated version, the
-// namespace of a collection, the type of a patch, the media type of the answer.
+// type of a patch, the media type of the answer.
 func (c *call) prepare(streams bool) error {
 	info := c.endpoint.Info
 	if info.Native {
@@ -183,11 +183,6 @@ func (c *call) prepare(streams bool) error {
 		}
 	}
 	c.warn(info.Versions[c.endpoint.Version].Deprecated)
-	if c.name == "" || c.watching {
-		if err := c.checkNames(); err != nil {
-			return err
-		}
-	}
 	var err error
 	if c.resource, err = c.api.st.Find(c.endpoint.Kind); err != nil {
 		return registry.ErrInitializing() // the kind was replaced while the request was in flight
@@ -206,21 +201,16 @@ func (c *call) prepare(streams bool) error {
 	return c.negotiateMedia()
 }
 
-// checkNames refuses a name that no object can have, and a path to one object with an empty namespace,
-// as the storage of a real server does after the options and the body are read.
+// checkNames refuses a name that no object can have, and an empty namespace, as the storage of a real server does after the
+// options and the body are read.
 func (c *call) checkNames() error {
-	one := c.name != "" || c.req.Method == http.MethodDelete
-	if c.namespaced && c.namespace == "" && one {
+	if c.namespaced && c.namespace == "" {
 		return meta.NewBadRequest("Namespace parameter required.")
 	}
 	if problems := validate.NameIsPathSegment(c.name, false); c.name != "" && problems != nil {
 		return meta.NewBadRequest("Name parameter invalid: %q: %s", c.name, strings.Join(problems, ";"))
 	}
-	if (c.namespace == "." || c.namespace == "..") && c.req.Method != http.MethodPost {
-		// Not a Status: the storage of a real server refuses the key.
-		return fmt.Errorf("invalid key: %q", strings.TrimSuffix("/"+c.endpoint.Info.StoragePrefix+"/"+c.namespace+"/"+c.name, "/"))
-	}
-	return nil
+	return c.resource.CheckKey(c.namespace, c.name)
 }
 
 // notSupported returns the error for a method that a path does not have.

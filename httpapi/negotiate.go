@@ -204,11 +204,6 @@ func notAcceptableRoute(types ...string) error {
 		"406: Not Acceptable\n\nAvailable representations: "+strings.Join(types, ", "))
 }
 
-func unsupportedMedia(types ...string) error {
-	return meta.NewStatusError(http.StatusUnsupportedMediaType, meta.ReasonUnsupportedMediaType, nil,
-		"the body of the request was in an unknown format - accepted media types include: "+strings.Join(types, ", "))
-}
-
 func unsupportedPatch() error {
 	return meta.NewStatusError(http.StatusUnsupportedMediaType, meta.ReasonUnsupportedMediaType, &meta.StatusDetails{},
 		"415: Unsupported Media Type")

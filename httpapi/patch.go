@@ -18,21 +18,11 @@ import (
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
-// patchTypes returns the media types of patches in the order of error messages. A kind
-// without a schema has no strategic merge patch.
-func patchTypes(schema bool) []string {
-	types := []string{registry.JSONPatch, registry.MergePatch, registry.StrategicMergePatch, registry.ApplyPatch}
-	if !schema {
-		types = slices.Delete(types, 2, 3)
-	}
-	return types
-}
-
 // isPatch reports whether any media type in the header is a patch, which is the first check.
 func isPatch(r *http.Request) bool {
 	for part := range strings.SplitSeq(r.Header.Get("Content-Type"), ",") {
 		t, _, _ := strings.Cut(part, ";")
-		if slices.Contains(patchTypes(true), strings.TrimSpace(t)) {
+		if slices.Contains(registry.PatchTypes(false), strings.TrimSpace(t)) {
 			return true
 		}
 	}
@@ -42,8 +32,8 @@ func isPatch(r *http.Request) bool {
 // patchType returns the type before the first semicolon, which is the second, strict check.
 func (c *call) patchType() (string, error) {
 	t, _, _ := strings.Cut(c.header("Content-Type"), ";")
-	if types := patchTypes(!c.endpoint.Info.Trees && !c.resource.Info().Trees); !slices.Contains(types, t) {
-		return "", unsupportedMedia(types...)
+	if types := registry.PatchTypes(c.endpoint.Info.Trees || c.resource.Info().Trees); !slices.Contains(types, t) {
+		return "", registry.UnsupportedMedia(types...)
 	}
 	return t, nil
 }

@@ -169,7 +169,7 @@ func (c *call) bodyFormat() (format, error) {
 			return formatProtobuf, nil
 		}
 	}
-	return 0, unsupportedMedia(typeJSON, typeYAML, typeProtobuf)
+	return 0, registry.UnsupportedMedia(typeJSON, typeYAML, typeProtobuf)
 }
 
 // objectFormat returns the format of an object in the body.
@@ -177,7 +177,7 @@ func (c *call) objectFormat() (format, error) {
 	f, err := c.bodyFormat()
 	if err == nil && f == formatProtobuf && c.endpoint.Info.JSONOnly {
 		// A real server accepts the media type and then panics.
-		err = unsupportedMedia(typeJSON, typeYAML)
+		err = registry.UnsupportedMedia(typeJSON, typeYAML)
 	}
 	return f, err
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/kubecoord/kubecoord/internal/kinds"
 	"github.com/kubecoord/kubecoord/internal/patch"
@@ -128,7 +129,7 @@ func (c *Collection[T]) update(ctx context.Context, req registry.Request, option
 func (c *Collection[T]) request(dryRun bool, fieldManager string) registry.Request {
 	req := registry.Request{Version: c.r.OwnVersion(), DryRun: dryRun, FieldManager: fieldManager}
 	if c.status {
-		req.Sub = c.r.Kind.Subresource("status")
+		req.Sub = c.r.Kind.SubresourceIn(req.Version, "status")
 	}
 	return req
 }
@@ -142,8 +143,9 @@ func (c *Collection[T]) namespace(m *meta.ObjectMeta) string {
 
 // check returns the error of a write before it begins. options is the name of its options in the API.
 func (c *Collection[T]) check(req registry.Request, options string) error {
-	if c.status && !c.r.Info().Status {
-		return fmt.Errorf("store: %s: the status is not a subresource of this kind; set Descriptor.Status, or write the whole object", c.r.Info().Plural)
+	if c.status && req.Sub == nil {
+		return fmt.Errorf("store: %s: the status is not a subresource of this kind and version; set Descriptor.Status, or write the whole object",
+			c.r.Info().Plural)
 	}
 	return kinds.CheckFieldManager(req.FieldManager, options)
 }
@@ -167,27 +169,14 @@ func (c *Collection[T]) typed(it *registry.Item) *T {
 // and duplicate fields are errors. Errors are ErrNotFound, ErrBadRequest, ErrInvalid, and ErrConflict if the patch
 // has another resourceVersion than the object.
 func (c *Collection[T]) Patch(ctx context.Context, namespace, name string, t PatchType, data []byte, opts PatchOptions) (*T, error) {
-	if err := c.checkPatch(t); err != nil {
-		return nil, err
+	if types := registry.PatchTypes(c.r.Info().Trees); !slices.Contains(types, string(t)) || t == registry.ApplyPatch {
+		return nil, registry.UnsupportedMedia(types...)
 	}
 	req := c.request(opts.DryRun, opts.FieldManager)
 	req.Namespace, req.Name = namespace, name
 	return c.update(ctx, req, "PatchOptions", &registry.Patch{
 		Type: string(t), Data: data, Validation: patch.Strict, Scheme: kinds.NewScheme(c.r.Kind),
 	})
-}
-
-func (c *Collection[T]) checkPatch(t PatchType) error {
-	switch t {
-	case JSONPatch, MergePatch:
-	case StrategicMergePatch:
-		if c.r.Info().Trees {
-			return meta.NewBadRequest("patch type: got %q, want %q or %q: objects of any form have no schema to merge by", t, JSONPatch, MergePatch)
-		}
-	default:
-		return meta.NewBadRequest("patch type: got %q, want %q, %q or %q", t, JSONPatch, MergePatch, StrategicMergePatch)
-	}
-	return nil
 }
 
 // Apply merges config into the object of that name, or creates it, and makes the field manager the owner of the

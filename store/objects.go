@@ -54,7 +54,7 @@ func (o *Objects) Modify(ctx context.Context, namespace, name, subresource strin
 	req := o.request(namespace, name)
 	req.DryRun, req.FieldManager, req.Persistent = opts.DryRun, opts.FieldManager, true
 	if subresource != "" {
-		if req.Sub = o.r.Kind.Subresource(subresource); req.Sub == nil {
+		if req.Sub = o.r.Kind.SubresourceIn(req.Version, subresource); req.Sub == nil {
 			return meta.NewBadRequest("subresource: got %q, want a subresource of %s", subresource, o.r.GroupResource())
 		}
 	}

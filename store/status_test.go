@@ -71,9 +71,25 @@ func TestWritesOfAStatusThatCannotBe(t *testing.T) {
 
 	widgets := newWidgetKind().In(st)
 	_, err = widgets.Status().Update(t.Context(), newWidget("ns/a", "red"), store.UpdateOptions{})
-	require.EqualError(t, err, "store: widgets: the status is not a subresource of this kind; set Descriptor.Status, or write the whole object")
+	require.EqualError(t, err, "store: widgets: the status is not a subresource of this kind and version; set Descriptor.Status, or write the whole object")
 	_, err = widgets.Status().Modify(t.Context(), "ns", "a", func(*widget) error { return nil }, store.UpdateOptions{})
-	require.EqualError(t, err, "store: widgets: the status is not a subresource of this kind; set Descriptor.Status, or write the whole object")
+	require.EqualError(t, err, "store: widgets: the status is not a subresource of this kind and version; set Descriptor.Status, or write the whole object")
+}
+
+func TestVersionWithoutTheStatusDoesNotWriteIt(t *testing.T) {
+	d := engineDescriptor()
+	d.Versions[0].Lacks = []string{"status"}
+	st, k := newStore(t), store.MustKind(d)
+	engines := k.In(st)
+	_, err := engines.Create(t.Context(), newEngine("ns/a", 1, 1), store.CreateOptions{})
+	require.NoError(t, err)
+	_, err = engines.Status().Modify(t.Context(), "ns", "a", func(e *engine) error { e.Status.Turns = 2; return nil }, store.UpdateOptions{})
+	require.EqualError(t, err, "store: engines: the status is not a subresource of this kind and version; set Descriptor.Status, or write the whole object")
+	err = objectsOf(t, st, k).Modify(t.Context(), "ns", "a", "status", func(meta.Object) error { return nil }, store.UpdateOptions{})
+	assertStatus(t, err, 400, store.ErrBadRequest, `subresource: got "status", want a subresource of engines.example.com`)
+	e, err := engines.Modify(t.Context(), "ns", "a", func(e *engine) error { e.Status.Turns = 3; return nil }, store.UpdateOptions{})
+	require.NoError(t, err)
+	assert.Equal(t, shown{1, 3, 2, "1002"}, e.shown(), "the whole object has the status, which counts")
 }
 
 func TestCollectionOfAStatusNeitherCreatesNorDeletes(t *testing.T) {

@@ -71,6 +71,9 @@ func (r *Resource) List(ctx context.Context, opts ListOptions) (*List, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := r.CheckKey(opts.Namespace, sel.name); err != nil {
+		return nil, err
+	}
 	r.snapshots.dropBefore(r.st.oldest())
 	r.trim()
 	s, err := r.stateFor(ctx, read, opts.Waiting)

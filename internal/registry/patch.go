@@ -3,6 +3,8 @@ package registry
 import (
 	"context"
 	"errors"
+	"net/http"
+	"strings"
 
 	"github.com/kubecoord/kubecoord/internal/kinds"
 	"github.com/kubecoord/kubecoord/internal/patch"
@@ -16,6 +18,20 @@ const (
 	StrategicMergePatch = "application/strategic-merge-patch+json"
 	ApplyPatch          = "application/apply-patch+yaml"
 )
+
+// PatchTypes returns them in the order of error messages. Objects of any form have no schema for a strategic merge patch.
+func PatchTypes(trees bool) []string {
+	if trees {
+		return []string{JSONPatch, MergePatch, ApplyPatch}
+	}
+	return []string{JSONPatch, MergePatch, StrategicMergePatch, ApplyPatch}
+}
+
+// UnsupportedMedia returns the error for a body of another media type.
+func UnsupportedMedia(types ...string) error {
+	return meta.NewStatusError(http.StatusUnsupportedMediaType, meta.ReasonUnsupportedMediaType, nil,
+		"the body of the request was in an unknown format - accepted media types include: "+strings.Join(types, ", "))
+}
 
 // Patch applies a JSON patch, merge patch or strategic merge patch to the object in the version of the request.
 type Patch struct {

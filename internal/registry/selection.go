@@ -2,10 +2,12 @@ package registry
 
 import (
 	"errors"
+	"fmt"
 	"reflect"
 
 	"github.com/kubecoord/kubecoord/internal/hub"
 	"github.com/kubecoord/kubecoord/internal/kinds"
+	"github.com/kubecoord/kubecoord/internal/validate"
 	"github.com/kubecoord/kubecoord/selector"
 	"github.com/kubecoord/kubecoord/store/meta"
 )
@@ -74,6 +76,18 @@ func (s *selection) parseShards(text string, warn func(string)) error {
 		}
 	}
 	return nil
+}
+
+// CheckKey refuses a namespace that is a dot or two (upstream: apiserver, storage/etcd3, prepareKey). It is not a Status.
+func (r *Resource) CheckKey(namespace, name string) error {
+	if namespace != "." && namespace != ".." {
+		return nil
+	}
+	key := "/" + r.Info().StoragePrefix + "/" + namespace
+	if name != "" && validate.NameIsPathSegment(name, false) == nil {
+		key += "/" + name
+	}
+	return fmt.Errorf("invalid key: %q", key)
 }
 
 // scope returns the part of the history that the selection can match.

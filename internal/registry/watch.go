@@ -88,6 +88,9 @@ func (r *Resource) Watch(ctx context.Context, opts ListOptions) (*Watcher, error
 	if err := sel.parseShards(opts.ShardSelector, opts.Warn); err != nil {
 		return nil, err
 	}
+	if err := r.CheckKey(opts.Namespace, sel.name); err != nil {
+		return nil, err
+	}
 	version, err := parseReadVersion(opts.ResourceVersion)
 	if err != nil {
 		return nil, err

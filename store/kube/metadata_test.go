@@ -222,3 +222,34 @@ func show(t *testing.T, api *apitest.API, path, accept string) (int, string) {
 	require.NoError(t, err)
 	return resp.StatusCode, string(data)
 }
+
+// Upstream's storages of these subresources reset no field. The status of a body is not written, and its writer owns it.
+func TestWritesOfPartsOfAPodOwnItsStatus(t *testing.T) {
+	api := serve(t, apitest.Options{})
+	const pods = "/api/v1/namespaces/a/pods"
+	code, text := ask(t, api, "POST", pods, "application/json", `{"metadata":{"name":"a"},"spec":{"containers":[{"name":"c","image":"i"}]}}`)
+	require.Equal(t, http.StatusCreated, code, text)
+	for _, subresource := range []string{"resize", "ephemeralcontainers"} {
+		code, text = ask(t, api, "PATCH", pods+"/a/"+subresource, "application/merge-patch+json", `{"status":{"reason":"`+subresource+`"}}`)
+		require.Equal(t, http.StatusOK, code, text)
+		assert.Contains(t, text, `"fieldsV1":{"f:status":{"f:reason":{}}},"subresource":"`+subresource+`"`)
+		assert.NotContains(t, text, `"reason":"`)
+	}
+}
+
+func TestAnEmptyListOfWebhooksCountsAGeneration(t *testing.T) {
+	api := serve(t, apitest.Options{})
+	const path = "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations"
+	code, text := ask(t, api, "POST", path, "application/json", `{"metadata":{"name":"a"},"webhooks":[]}`)
+	require.Equal(t, http.StatusCreated, code, text)
+	for _, step := range []struct{ patch, want string }{
+		{`{"metadata":{"labels":{"a":"b"}}}`, `"generation":1`},
+		{`{"webhooks":[]}`, `"generation":2`},
+		{`{"webhooks":[]}`, `"generation":3`},
+		{`{"webhooks":null}`, `"generation":3`},
+	} {
+		code, text := ask(t, api, "PATCH", path+"/a", "application/merge-patch+json", step.patch)
+		require.Equal(t, http.StatusOK, code, text)
+		assert.Contains(t, text, step.want, step.patch)
+	}
+}

@@ -3,6 +3,7 @@ package scheme
 import (
 	"fmt"
 	"maps"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -93,10 +94,11 @@ func groupEventFields() (all []kind.SelectableField[meta.Object]) {
 	return all
 }
 
-// Parts of the metadata that count a generation.
+// Members that count a generation in their own way.
 const (
 	labels      = "metadata.labels"
 	annotations = "metadata.annotations"
+	webhooks    = "webhooks"
 )
 
 // counter returns the function that reports whether one of the members differs.
@@ -109,6 +111,9 @@ func (t *objectType) counter(members []string) func(o, old meta.Object) bool {
 				return !maps.Equal(m.Labels, before.Labels)
 			case annotations:
 				return !maps.Equal(m.Annotations, before.Annotations)
+			case webhooks: // upstream compares them with package reflect, to which an empty list is another one than none
+				have, had := reflect.ValueOf(valueOf(o)).Elem(), reflect.ValueOf(valueOf(old)).Elem()
+				return !reflect.DeepEqual(have.FieldByName("Webhooks").Interface(), had.FieldByName("Webhooks").Interface())
 			}
 			return !t.typ.EqualMember(o, old, name)
 		})

@@ -117,10 +117,10 @@ func groupResources() []served {
 	return []served{
 		{group: admission, version: v, kind: "MutatingAdmissionPolicy", plural: "mutatingadmissionpolicies", categories: apiExtensions(), cluster: true, needsVersion: true, counts: spec()},
 		{group: admission, version: v, kind: "MutatingAdmissionPolicyBinding", plural: "mutatingadmissionpolicybindings", categories: apiExtensions(), cluster: true, needsVersion: true, counts: spec()},
-		{group: admission, version: v, kind: "MutatingWebhookConfiguration", plural: "mutatingwebhookconfigurations", categories: apiExtensions(), cluster: true, needsVersion: true, counts: []string{"webhooks"}},
+		{group: admission, version: v, kind: "MutatingWebhookConfiguration", plural: "mutatingwebhookconfigurations", categories: apiExtensions(), cluster: true, needsVersion: true, counts: []string{webhooks}},
 		{group: admission, version: v, kind: "ValidatingAdmissionPolicy", plural: "validatingadmissionpolicies", categories: apiExtensions(), cluster: true, status: true, ownStatus: true, needsVersion: true, counts: spec()},
 		{group: admission, version: v, kind: "ValidatingAdmissionPolicyBinding", plural: "validatingadmissionpolicybindings", categories: apiExtensions(), cluster: true, needsVersion: true, counts: spec()},
-		{group: admission, version: v, kind: "ValidatingWebhookConfiguration", plural: "validatingwebhookconfigurations", categories: apiExtensions(), cluster: true, needsVersion: true, counts: []string{"webhooks"}},
+		{group: admission, version: v, kind: "ValidatingWebhookConfiguration", plural: "validatingwebhookconfigurations", categories: apiExtensions(), cluster: true, needsVersion: true, counts: []string{webhooks}},
 
 		{group: "apps", version: v, kind: "ControllerRevision", plural: "controllerrevisions"},
 		{group: "apps", version: v, kind: "DaemonSet", plural: "daemonsets", short: []string{"ds"}, categories: all(), status: true, counts: spec(),

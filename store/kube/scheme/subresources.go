@@ -167,11 +167,11 @@ func podSubresources(b *builder) ([]kind.Subresource[meta.Object], error) {
 		return nil, err
 	}
 	return append(append(streams(), podProxy()), []kind.Subresource[meta.Object]{
-		{Name: "ephemeralcontainers", Verbs: readWrite(), Resets: []string{"status"}, Write: func(pod, body meta.Object) error {
+		{Name: "ephemeralcontainers", Verbs: readWrite(), Write: func(pod, body meta.Object) error {
 			value[corev1.Pod](pod).Spec.EphemeralContainers = value[corev1.Pod](body).Spec.EphemeralContainers
 			return nil
 		}},
-		{Name: "resize", Verbs: readWrite(), Resets: []string{"status"}, Write: resize},
+		{Name: "resize", Verbs: readWrite(), Write: resize},
 		{Name: "binding", Body: binding, Verbs: []string{"create"}, Write: bind},
 		{Name: "eviction", Body: eviction, Verbs: []string{"create"}, Removes: true, Write: markEvicted, MayRemove: mayEvict},
 	}...), nil
