@@ -135,7 +135,7 @@ func (k *FieldManager) version(apiVersion string) (int, error) {
 		}
 	}
 	if k.Custom {
-		return 0, fmt.Errorf("request to convert CR to an invalid group/version: %s", apiVersion)
+		return 0, unconverted{fmt.Errorf("request to convert CR to an invalid group/version: %s", apiVersion)}
 	}
 	return 0, errNoVersion
 }

@@ -29,23 +29,6 @@ func TestUpdateToAnInvalidListLeavesTheRecord(t *testing.T) {
 	assert.Equal(t, before, w.record(), "the record of the request is not used either")
 }
 
-// Upstream reads an object in its own version with items that occur twice, and in another version without.
-func TestItemThatOccursTwiceIsInNoOtherVersion(t *testing.T) {
-	for twice, key := range map[string]string{`"finalizers":["a","b","b"]`: `finalizers: duplicate entries for key [="b"]`,
-		`"ownerReferences":[{"uid":"a"},{"uid":"b"},{"uid":"b"}]`: `ownerReferences: duplicate entries for key [uid="b"]`} {
-		w := world{t: t, kind: gadgets}
-		w.update("m", `{"metadata":{},"spec":{"count":1}}`)
-		w.update("m", `{"metadata":{`+twice+`},"spec":{"count":1}}`)
-		assert.Contains(t, w.record()[0], `"b\"`, "no other version has an owner")
-		w.update("m", `{"metadata":{},"spec":{"count":1}}`)
-		w.updateIn(1, "n", `{"metadata":{"labels":{"x":"y"}},"spec":{"count":1}}`)
-		before := w.record()
-		w.update("m", `{"metadata":{"labels":{"x":"y"},`+twice+`},"spec":{"count":2}}`)
-		assert.Equal(t, before, w.record(), "the managers are as they were")
-		assert.EqualError(t, w.applyIn(1, "o", true, `{"metadata":{"labels":{"x":"z"}}}`), ".metadata."+key)
-	}
-}
-
 func TestApplyToAnInvalidListFails(t *testing.T) {
 	const want = `element 0: associative list with keys has an element that omits all key fields ["id"] (and doesn't have default values for any key fields)`
 	w := world{t: t, kind: things}
