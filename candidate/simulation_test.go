@@ -15,7 +15,7 @@ import (
 
 var (
 	simulationSeed = flag.Uint64("simulation.seed", 0, "`seed` of the simulated elections; 0 takes one from the clock")
-	simulationRuns = flag.Int("simulation.runs", 20, "how `many` hours of elections are simulated, an hour with a seed of its own each")
+	simulationRuns = flag.Int("simulation.runs", 6, "how `many` hours of elections are simulated, an hour with a seed of its own each")
 )
 
 // Processes of random versions start, crash, are drained, fall mute and come back,

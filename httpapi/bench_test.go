@@ -233,8 +233,8 @@ func fanOut(t testing.TB, accept string, watchers, size int) (write func()) {
 func TestDeliveriesOfAnEventShareItsFrame(t *testing.T) {
 	for _, accept := range []string{typeJSON, typeProtobuf, "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1"} {
 		for _, size := range []int{0, 100 << 10} {
-			one := testing.AllocsPerRun(100, fanOut(t, accept, 1, size))
-			hundred := testing.AllocsPerRun(100, fanOut(t, accept, 100, size))
+			one := testing.AllocsPerRun(20, fanOut(t, accept, 1, size))
+			hundred := testing.AllocsPerRun(20, fanOut(t, accept, 100, size))
 			assert.Less(t, hundred, one+20, "%s, %d bytes", accept, size)
 		}
 	}

@@ -50,19 +50,19 @@ func TestAnswersGrowWithTheirRequests(t *testing.T) {
 			`Lease.coordination.k8s.io "b" is invalid: [metadata.managedFields[0].manager: Too long: may not be more than 128 bytes, metadata.managedFields[0].manager: Invalid value: "\u00ad`,
 		},
 		"many bad labels": {
-			leases, `{"metadata":{"name":"b","labels":{` + list(50_000, func(i int) string { return fmt.Sprintf(`"!%d":""`, i) }) + `}}}`, 0, 50_000,
+			leases, `{"metadata":{"name":"b","labels":{` + list(10_000, func(i int) string { return fmt.Sprintf(`"!%d":""`, i) }) + `}}}`, 0, 10_000,
 			`Lease.coordination.k8s.io "b" is invalid: [metadata.labels: Invalid value: "!0": name part must consist of`,
 		},
 		"many bad finalizers": {
-			leases, `{"metadata":{"name":"b","finalizers":[` + list(60_000, func(i int) string { return fmt.Sprintf(`"!%d"`, i) }) + `]}}`, 0, 60_000,
+			leases, `{"metadata":{"name":"b","finalizers":[` + list(10_000, func(i int) string { return fmt.Sprintf(`"!%d"`, i) }) + `]}}`, 0, 10_000,
 			`Lease.coordination.k8s.io "b" is invalid: [metadata.finalizers: Invalid value: "!0": name part must consist of`,
 		},
 		"many owners that lack something": {
-			leases, `{"metadata":{"name":"b","ownerReferences":[` + list(60_000, func(i int) string { return fmt.Sprintf(`{"uid":"u%d"}`, i) }) + `]}}`, 0, 180_000,
+			leases, `{"metadata":{"name":"b","ownerReferences":[` + list(15_000, func(i int) string { return fmt.Sprintf(`{"uid":"u%d"}`, i) }) + `]}}`, 0, 45_000,
 			`Lease.coordination.k8s.io "b" is invalid: [metadata.ownerReferences[0].apiVersion: Required value: must not be empty, metadata.ownerReferences[0].kind: Required value`,
 		},
 		"many bad addresses": {
-			endpoints, `{"metadata":{"name":"b"},"subsets":[{"addresses":[` + list(50_000, func(int) string { return `{"ip":"x"}` }) + `]}]}`, 0, 50_000,
+			endpoints, `{"metadata":{"name":"b"},"subsets":[{"addresses":[` + list(20_000, func(int) string { return `{"ip":"x"}` }) + `]}]}`, 0, 20_000,
 			`Endpoints "b" is invalid: [subsets[0].addresses[0].ip: Invalid value: "x": must be a valid IP address`,
 		},
 	} {

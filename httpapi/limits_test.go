@@ -243,7 +243,7 @@ func TestUnreadAnswersHoldNoSlot(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				s, _ := limitedServer(t, httpapi.Options{Reads: 1, Writes: 1, RequestTimeout: -1})
 				for i := range 12 {
-					s.must(t, "POST", leases, fmt.Sprintf(`{"metadata":{"name":"l%d","labels":{"a":"b"},"annotations":{"a":%q}}}`, i, strings.Repeat("x", 100_000)), as("alice")...)
+					s.must(t, "POST", leases, fmt.Sprintf(`{"metadata":{"name":"l%d","labels":{"a":"b"},"annotations":{"a":%q}}}`, i, strings.Repeat("x", 60_000)), as("alice")...)
 				}
 				list := func(user string) *http.Request {
 					return newRequest(t, "GET", leases, "", append(as(user), "Accept", accept)...)

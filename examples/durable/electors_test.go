@@ -111,12 +111,12 @@ func contend(ctx context.Context, url, name, identity string, p pace, ts *terms)
 // Leases, and elect others at once.
 func TestNeverTwoLeadersAcrossAKill(t *testing.T) {
 	klog.SetSlogLogger(slog.New(slog.DiscardHandler))
-	const tries, leasesPerTry = 20, 5
+	const tries, leasesPerTry = 6, 5
 	var running errgroup.Group
-	running.SetLimit(5)
+	running.SetLimit(3)
 	for try := range tries {
 		running.Go(func() error {
-			t.Run(fmt.Sprint(try), func(t *testing.T) { killUnderElectors(t, leasesPerTry, time.Duration(try)*200*time.Millisecond) })
+			t.Run(fmt.Sprint(try), func(t *testing.T) { killUnderElectors(t, leasesPerTry, time.Duration(try)*800*time.Millisecond) })
 			return nil
 		})
 	}

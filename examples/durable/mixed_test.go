@@ -111,6 +111,7 @@ func (ts *terms) gaps() (all []gap) {
 // follows in etcd, the server of etcd's leader, and two at once. In half of the kills of one server
 // the programs that lead die too, without a release.
 func TestMixedElectorsOutliveServers(t *testing.T) {
+	t.Parallel()
 	klog.SetSlogLogger(slog.New(slog.DiscardHandler))
 	const n = 6
 	usual := pace{15 * time.Second, 10 * time.Second, 2 * time.Second}

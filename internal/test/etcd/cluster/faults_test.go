@@ -28,7 +28,7 @@ import (
 )
 
 var (
-	faultsFor = flag.Duration("faults.for", time.Minute, "how long to look for violations under faults")
+	faultsFor = flag.Duration("faults.for", 30*time.Second, "how long to look for violations under faults")
 	seed      = flag.Uint64("faults.seed", uint64(time.Now().UnixNano()), "the seed of the faults and of the clients")
 )
 
