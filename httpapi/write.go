@@ -227,10 +227,16 @@ func (c *call) managerOf(fieldManager string) string {
 // printable returns the printable characters of a text, which is part of the header of a request, in
 // memory of its own.
 func printable(text string) string {
-	return strings.Map(func(ch rune) rune {
-		if unicode.IsPrint(ch) {
-			return ch
+	text = strings.Clone(text)
+	for i := range len(text) {
+		if c := text[i]; c < ' ' || c > '~' { // few names have one
+			return strings.Map(func(ch rune) rune {
+				if unicode.IsPrint(ch) {
+					return ch
+				}
+				return -1
+			}, text)
 		}
-		return -1
-	}, strings.Clone(text))
+	}
+	return text
 }
