@@ -166,8 +166,9 @@ func (c *Collection[T]) typed(it *registry.Item) *T {
 }
 
 // Patch applies a patch of type t, in JSON and for the preferred version of the kind, and returns the result. Unknown
-// and duplicate fields are errors. Errors are ErrNotFound, ErrBadRequest, ErrInvalid, and ErrConflict if the patch
-// has another resourceVersion than the object.
+// and duplicate fields are errors. Errors are ErrNotFound, ErrBadRequest, ErrInvalid, ErrConflict if the patch
+// has another resourceVersion than the object, and meta.ReasonUnsupportedMediaType if the kind does not take the type: an
+// unstructured one takes no StrategicMergePatch.
 func (c *Collection[T]) Patch(ctx context.Context, namespace, name string, t PatchType, data []byte, opts PatchOptions) (*T, error) {
 	if types := registry.PatchTypes(c.r.Info().Trees); !slices.Contains(types, string(t)) || t == registry.ApplyPatch {
 		return nil, registry.UnsupportedMedia(types...)
