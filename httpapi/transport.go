@@ -18,15 +18,10 @@ var errClosed = errors.New("httpapi: API is closed")
 
 // RoundTrip starts the request and returns when the header of its answer is known.
 func (t transport) RoundTrip(req *http.Request) (*http.Response, error) {
-	t.api.mu.Lock()
 	err := req.Context().Err()
-	if err == nil && t.api.ctx.Err() != nil {
+	if err == nil && !t.api.begin() {
 		err = errClosed
 	}
-	if err == nil {
-		t.api.running.Add(1)
-	}
-	t.api.mu.Unlock()
 	if err != nil {
 		if req.Body != nil {
 			req.Body.Close()
@@ -47,6 +42,17 @@ func (t transport) RoundTrip(req *http.Request) (*http.Response, error) {
 
 // CancelRequest does nothing. client-go calls it when its own timeout fires, and ends the context too.
 func (t transport) CancelRequest(*http.Request) {}
+
+// begin adds a request to a.running. It returns false if the API is closed.
+func (a *API) begin() bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.ctx.Err() != nil {
+		return false
+	}
+	a.running.Add(1)
+	return true
+}
 
 // asReceived changes a request of a client to one as a server receives it.
 func asReceived(r *http.Request) {
