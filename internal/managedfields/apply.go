@@ -47,7 +47,7 @@ func (k *FieldManager) Apply(version int, live Object, config map[string]any, op
 		live = k.empty(version)
 	}
 	var err error
-	if a.liveOwners, err = k.decode(nil, live.GetObjectMeta().ManagedFields); err != nil {
+	if a.liveOwners, err = k.decode(live.GetObjectMeta().ManagedFields); err != nil {
 		return nil, fmt.Errorf("failed to decode managed fields: %w", err)
 	}
 	a.liveObject = live

@@ -30,4 +30,7 @@ func TestRenewalIsCheap(t *testing.T) {
 		leases.Update(0, live, obj, "you", now)
 	}), 4.0)
 	assert.Equal(t, 10, obj.ManagedFields[1].Time.Second())
+	live.ManagedFields, obj.ManagedFields = obj.ManagedFields, nil
+	leases.Update(0, live, obj, "you", now)
+	assert.Same(t, &live.ManagedFields[0], &obj.ManagedFields[0], "in the same second the record stays")
 }

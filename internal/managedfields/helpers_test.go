@@ -212,7 +212,7 @@ func (w *world) updateTrees(version int, manager string, o Object) []meta.Manage
 	if k.Subresource != "" {
 		sent = nil
 	}
-	os := k.ownersBefore(nil, sent, had)
+	os := k.ownersBefore(sent, had)
 	if len(os) == 0 && live != nil && live.GetObjectMeta().UID != "" {
 		return nil
 	}

@@ -115,14 +115,15 @@ func (os owners) put(o owner) owners {
 
 // Check returns the problem of entries that cannot be read, or nil.
 func (k *FieldManager) Check(entries []meta.ManagedFieldsEntry) error {
-	_, err := k.decode(nil, entries)
+	_, err := k.decode(entries)
 	return err
 }
 
-// decode appends the owners of an object to os, which is empty.
-func (k *FieldManager) decode(os owners, entries []meta.ManagedFieldsEntry) (owners, error) {
+// decode returns the owners of an object.
+func (k *FieldManager) decode(entries []meta.ManagedFieldsEntry) (owners, error) {
 	var at map[identity]int // of many
-	if os = slices.Grow(os, len(entries)); len(entries) > 8 {
+	os := make(owners, 0, len(entries))
+	if len(entries) > 8 {
 		at = make(map[identity]int, len(entries))
 	}
 	for i := range entries {
@@ -189,7 +190,7 @@ func (os owners) encode(had []meta.ManagedFieldsEntry) []meta.ManagedFieldsEntry
 			Time: o.time, FieldsType: "FieldsV1", FieldsV1: encoded,
 		}
 	}
-	slices.SortFunc(entries, func(a, b meta.ManagedFieldsEntry) int { return compareEntries(&a, &b) })
+	sortEntries(entries)
 	return entries
 }
 
@@ -207,6 +208,10 @@ func (os owners) are(entries []meta.ManagedFieldsEntry) bool {
 		}
 	}
 	return true
+}
+
+func sortEntries(entries []meta.ManagedFieldsEntry) {
+	slices.SortFunc(entries, func(a, b meta.ManagedFieldsEntry) int { return compareEntries(&a, &b) })
 }
 
 // compareEntries compares entries for sorting: appliers come first, then older times.
@@ -236,14 +241,6 @@ const maxUpdaters = 10
 // many updaters, it merges the oldest ones of each API version into one (upstream:
 // managedfields, capmanagers.go).
 func (os owners) capped() owners {
-	if len(os) <= maxUpdaters {
-		return os // without the memory that merging takes on the stack
-	}
-	return os.merged()
-}
-
-// merged is capped for many owners.
-func (os owners) merged() owners {
 	updaters := slices.DeleteFunc(slices.Clone(os), func(o owner) bool {
 		return o.Operation != meta.ManagedFieldsOperationUpdate
 	})
@@ -306,7 +303,7 @@ func Given(entries []meta.ManagedFieldsEntry) (_ []meta.ManagedFieldsEntry, know
 	if isReset(entries) {
 		return nil, true, nil
 	}
-	os, err := new(FieldManager).decode(nil, entries)
+	os, err := new(FieldManager).decode(entries)
 	if err != nil {
 		return nil, true, err
 	}

@@ -3,39 +3,65 @@ package managedfields
 import (
 	"bytes"
 	"slices"
+	"time"
 
 	"github.com/kubecoord/kubecoord/internal/codec"
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
-// renewal is a write that only changes leaves that no other writer has in its set. Nearly
+// renewal is a write that only changes leaves that the writer and no other owner has in its set, so that it changes no set. Nearly
 // all writes are renewals; see BenchmarkUpdate.
 type renewal struct {
 	kind   *FieldManager
-	owners owners
-	writer *owner // nil if it owns nothing
-	gained bool
+	sets   []*set // of the owners
+	writer int    // the index of its set; -1 if it owns nothing
+	gained bool   // whether a leaf of the writer changes
 }
 
-// renews reports whether an update changes no set, and whether the writer gains fields that it
-// has. It may return false although that is so.
-func (k *FieldManager) renews(version int, live, obj Object, os owners, writer *owner) (gained, ok bool) {
+// renewed returns the managedFields after an update that changes no set: the present ones, or with another time for the writer. It
+// may return false although the update is such.
+func (k *FieldManager) renewed(version int, live, obj Object, manager string, now time.Time) (_ []meta.ManagedFieldsEntry, ok bool) {
 	v := &k.Versions[version]
-	for i := range os {
-		if os[i].version != v.APIVersion || os[i].fields == nil || os[i].from.ownsManagedFields {
-			return false, false
-		}
+	had, sent := live.GetObjectMeta().ManagedFields, obj.GetObjectMeta().ManagedFields
+	if len(had) == 0 || len(had) > maxUpdaters || k.Subresource == "" && sent != nil && !sameTimes(sent, had) {
+		return nil, false
 	}
-	r := renewal{kind: k, owners: os, writer: writer}
+	var room [4]*set // nearly all objects have fewer owners
+	r := renewal{kind: k, sets: room[:0], writer: -1}
+	manager = managerName(manager)
+	for i := range had {
+		e := &had[i]
+		if e.APIVersion != v.APIVersion || e.FieldsV1 == nil {
+			return nil, false
+		}
+		p, err := k.parse(e.APIVersion, e.FieldsV1.Raw)
+		if err != nil || p.fields == nil || p.ownsManagedFields || !p.plain {
+			return nil, false
+		}
+		if e.Operation == meta.ManagedFieldsOperationUpdate && e.Manager == manager && e.Subresource == k.Subresource {
+			r.writer = i
+		}
+		r.sets = append(r.sets, p.fields)
+	}
 	var path [8]string
-	ok = r.members(schema{typ: v.Type}, v.Type.Value(live), v.Type.Value(obj), path[:0])
-	return r.gained, ok && (r.writer != nil || !r.gained)
+	x, y := v.Type.Value(live), v.Type.Value(obj)
+	switch at := meta.NewTime(now); {
+	case !r.members(schema{typ: v.Type}, &x, &y, path[:0]), r.gained && r.writer < 0:
+		return nil, false
+	case !r.gained, at.Equal(had[r.writer].Time):
+		return had, true
+	default:
+		entries := slices.Clone(had)
+		entries[r.writer].Time = new(at)
+		sortEntries(entries)
+		return entries, true
+	}
 }
 
 // members compares the members of two objects or structs. path has the names of the members that lead to them.
-func (r *renewal) members(s schema, l, v codec.Value, path []string) bool {
+func (r *renewal) members(s schema, x, y *codec.Value, path []string) bool {
 	var m codec.Members
-	for m.Walk(l, v); m.Next(); {
+	for m.Walk(*x, *y); m.Next(); {
 		if m.X.IsSame(m.Y) || r.kind.resets(path, m.Name) {
 			continue
 		}
@@ -44,10 +70,10 @@ func (r *renewal) members(s schema, l, v codec.Value, path []string) bool {
 		case below.isList() && !below.atomic() && !below.identifiesItems():
 			ok = false // a comparison may fail
 		case !below.atomic() && !m.X.IsTree() && !m.Y.IsTree(): // structs and maps of strings
-			ok = r.members(below, m.X, m.Y, at)
+			ok = r.members(below, &m.X, &m.Y, at)
 		case m.X.Equal(m.Y):
 		case isSystemField(at):
-			ok = r.owned(at, nil)
+			ok = r.owned(at, -1)
 		default:
 			r.gained = true
 			ok = below.atomic() && m.X.Exists() && m.Y.Exists() && r.owned(at, r.writer)
@@ -59,10 +85,10 @@ func (r *renewal) members(s schema, l, v codec.Value, path []string) bool {
 	return true
 }
 
-// owned reports whether a field is in the set of one owner, or of none, and in no other.
-func (r *renewal) owned(path []string, by *owner) bool {
-	for i := range r.owners {
-		if o := &r.owners[i]; o.fields.hasMember(path) != (o == by) {
+// owned reports whether a field is in the set of one owner, or of none for -1, and in no other.
+func (r *renewal) owned(path []string, by int) bool {
+	for i, s := range r.sets {
+		if s.hasMember(path) != (i == by) {
 			return false
 		}
 	}
@@ -81,8 +107,14 @@ func sameOwner(a, b *meta.ManagedFieldsEntry) bool {
 // write that would only change these times does not change the object (upstream:
 // apiserver, fieldmanager/equality.go).
 func SameOwners(a, b []meta.ManagedFieldsEntry) bool {
-	if len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0]) {
-		return true
-	}
-	return slices.EqualFunc(a, b, func(x, y meta.ManagedFieldsEntry) bool { return sameOwner(&x, &y) })
+	return isSameMemory(a, b) || slices.EqualFunc(a, b, func(x, y meta.ManagedFieldsEntry) bool { return sameOwner(&x, &y) })
+}
+
+// sameTimes is SameOwners with the times.
+func sameTimes(a, b []meta.ManagedFieldsEntry) bool {
+	return isSameMemory(a, b) || slices.EqualFunc(a, b, func(x, y meta.ManagedFieldsEntry) bool { return sameOwner(&x, &y) && x.Time.Equal(y.Time) })
+}
+
+func isSameMemory(a, b []meta.ManagedFieldsEntry) bool {
+	return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0])
 }

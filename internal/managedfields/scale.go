@@ -20,7 +20,7 @@ type Mapping struct {
 
 // ToBody returns the managers of the body.
 func (m *Mapping) ToBody(entries []meta.ManagedFieldsEntry) ([]meta.ManagedFieldsEntry, error) {
-	parents, err := new(FieldManager).decode(nil, entries)
+	parents, err := new(FieldManager).decode(entries)
 	if err != nil {
 		return nil, err
 	}
@@ -37,11 +37,11 @@ func (m *Mapping) ToBody(entries []meta.ManagedFieldsEntry) ([]meta.ManagedField
 // ToParent returns the managers of the object after a write of a body, in a version of the object. had are the ones
 // before, and entries the managers of the body after the write.
 func (m *Mapping) ToParent(had, entries []meta.ManagedFieldsEntry, apiVersion string) ([]meta.ManagedFieldsEntry, error) {
-	before, err := new(FieldManager).decode(nil, had)
+	before, err := new(FieldManager).decode(had)
 	if err != nil {
 		return nil, err
 	}
-	bodies, err := new(FieldManager).decode(nil, entries)
+	bodies, err := new(FieldManager).decode(entries)
 	if err != nil {
 		return nil, err
 	}

@@ -29,8 +29,13 @@ func (k *FieldManager) Update(version int, live, obj Object, manager string, now
 			return
 		}
 	}
-	var room [2]owner // nearly all objects have no more
-	os, err := k.track(room[:0], had, version, live, obj, manager, now)
+	if live != nil {
+		if entries, ok := k.renewed(version, live, obj, manager, now); ok {
+			m.ManagedFields = entries
+			return
+		}
+	}
+	os, err := k.track(had, version, live, obj, manager, now)
 	if m.ManagedFields = had; err == nil { // as upstream, they do not change if tracking fails
 		m.ManagedFields = os.encode(had)
 	} else if _, ok := errors.AsType[unconverted](err); ok {
@@ -38,48 +43,35 @@ func (k *FieldManager) Update(version int, live, obj Object, manager string, now
 	}
 }
 
-// track returns the owners after a write, in the memory of os if they fit. had are the managedFields of
-// live.
-func (k *FieldManager) track(os owners, had []meta.ManagedFieldsEntry, version int, live, obj Object, manager string, now time.Time) (owners, error) {
+// track returns the owners after a write. had are the managedFields of live.
+func (k *FieldManager) track(had []meta.ManagedFieldsEntry, version int, live, obj Object, manager string, now time.Time) (owners, error) {
 	isNew := live == nil || live.GetObjectMeta().UID == ""
 	sent := obj.GetObjectMeta().ManagedFields
 	if k.Subresource != "" {
 		sent = nil
 	}
-	os = k.ownersBefore(os, sent, had)
+	os := k.ownersBefore(sent, had)
 	if len(os) == 0 && !isNew {
 		return nil, nil
 	}
-	id := updater(manager, k.Versions[version].APIVersion, k.Subresource)
 	if live == nil {
 		live = k.empty(version)
 	}
-	writer := os.find(id)
-	if gained, ok := k.renews(version, live, obj, os, writer); ok {
-		if gained {
-			writer.time = new(meta.NewTime(now))
-		}
-		return os.capped(), nil
-	}
-	return k.recordObjects(version, live, obj, os, id, len(had) > 0, now)
+	id := updater(manager, k.Versions[version].APIVersion, k.Subresource)
+	return k.recordUpdate(k.of(version, live), k.of(version, obj), os, id, len(had) > 0, now)
 }
 
 // ownersBefore returns the owners before a write: the owners in the request, or the
 // current ones if the request has none or they cannot be decoded.
-func (k *FieldManager) ownersBefore(os owners, sent, had []meta.ManagedFieldsEntry) owners {
+func (k *FieldManager) ownersBefore(sent, had []meta.ManagedFieldsEntry) owners {
 	if isReset(sent) {
 		return nil
 	}
-	found, err := k.decode(os, sent)
+	found, err := k.decode(sent)
 	if err != nil || len(found) == 0 {
-		found, _ = k.decode(os, had)
+		found, _ = k.decode(had)
 	}
 	return found
-}
-
-// recordObjects is recordUpdate for objects, whose documents would take memory on the stack of a renewal.
-func (k *FieldManager) recordObjects(version int, live, obj Object, os owners, id identity, hadManagedFields bool, now time.Time) (owners, error) {
-	return k.recordUpdate(k.of(version, live), k.of(version, obj), os, id, hadManagedFields, now)
 }
 
 // recordUpdate makes an updater the owner of the fields in which two documents

@@ -142,6 +142,10 @@ func TestWritesThatAreNoRenewal(t *testing.T) {
 			[]meta.ManagedFieldsEntry{set("a", "Update", `{"f:spec":{"f:holderIdentity":{}}}`)},
 			[]string{`a U 1 {"f:spec":{"f:holderIdentity":{},"f:strategy":{}}}`},
 		},
+		"the set has another form": {
+			[]meta.ManagedFieldsEntry{set("a", "Update", `{"f:spec":{"f:strategy":{},"f:holderIdentity":{}}}`)},
+			[]string{`a U 1 {"f:spec":{"f:holderIdentity":{},"f:strategy":{}}}`},
+		},
 		"somebody has a system field": {
 			[]meta.ManagedFieldsEntry{set("b", "Update", `{"f:metadata":{"f:uid":{}},"f:spec":{"f:holderIdentity":{}}}`), own},
 			[]string{`b U 0 {"f:spec":{"f:holderIdentity":{}}}`, `a U 1 {"f:spec":{"f:strategy":{}}}`},
