@@ -106,11 +106,20 @@ func (a *API) Guard(h http.Handler) http.Handler {
 		if a.timeout > 0 {
 			c.limitBody(c.began.Add(a.timeout))
 		}
-		if c.passes(c.checkOrigin, c.identify, c.permit) {
-			ctx, done := c.untilClose()
-			defer done()
-			h.ServeHTTP(c, r.WithContext(ctx))
+		err := c.checkOrigin()
+		if err == nil {
+			err = c.identify()
 		}
+		if err == nil {
+			err = c.permit()
+		}
+		if err != nil {
+			c.fail(err)
+			return
+		}
+		ctx, done := c.untilClose()
+		defer done()
+		h.ServeHTTP(c, r.WithContext(ctx))
 	})
 }
 

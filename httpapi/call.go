@@ -78,26 +78,30 @@ func (a *API) serve(w http.ResponseWriter, r *http.Request) {
 	defer c.end()
 	defer c.leave()
 	timeErr := c.limitTime()
-	steps := []func() error{c.checkOrigin, func() error { return timeErr }, c.identify, c.enter, c.permit}
-	if isHealthPath(r.URL.Path) {
-		steps = steps[:2]
+	err := c.checkOrigin()
+	if err == nil {
+		err = timeErr
 	}
-	if c.passes(steps...) {
-		c.route(r.URL.Path)(c)
-		c.release()
+	if err == nil && !isHealthPath(r.URL.Path) {
+		err = c.begin()
 	}
+	if err != nil {
+		c.fail(err)
+		return
+	}
+	c.route(r.URL.Path)(c)
+	c.release()
 }
 
-// passes runs the steps before a request is answered. It reports false if one has failed, and
-// the request has been answered with its error.
-func (c *call) passes(steps ...func() error) bool {
-	for _, step := range steps {
-		if err := step(); err != nil {
-			c.fail(err)
-			return false
-		}
+// begin authenticates the request, waits for a slot, and authorizes it.
+func (c *call) begin() error {
+	if err := c.identify(); err != nil {
+		return err
 	}
-	return true
+	if err := c.enter(); err != nil {
+		return err
+	}
+	return c.permit()
 }
 
 // noCache is the Cache-Control of every answer that has no other.

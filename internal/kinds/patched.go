@@ -23,10 +23,10 @@ func (t Target) Simple(o Object) Object {
 // DecodePatched decodes a patched document, and returns the problems of strict decoding. If a patch has removed the
 // apiVersion of a built-in kind, it decodes as the internal type, unlike a request body.
 func (s *Scheme) DecodePatched(t Target, doc []byte, strict bool) (Object, []error, error) {
-	d, ok := t.decodeOwn(doc, JSON, strict, nil)
-	if ok {
-		return d.object, nil, nil
+	if o := t.decodeOwn(doc, JSON, strict, nil); o != nil {
+		return o, nil, nil
 	}
+	var d decoded
 	kind, apiVersion, err := codec.RecognizeJSON(doc)
 	if t.Kind.info.Native && err == nil && lacksVersion(apiVersion, t.TypeMeta().APIVersion) {
 		d, err = t.decodeInternal(kind, doc, strict)

@@ -54,11 +54,10 @@ type decoded struct {
 // DecodeBody decodes the object of a create or update into the stored form, with defaults filled in. live is nil or
 // an object that is stored, such as the one to replace; equal values share its memory.
 func (s *Scheme) DecodeBody(ctx context.Context, t Target, data []byte, f Format, v patch.Validation, live Object, warn func(string)) (Object, error) {
-	d, ok := t.decodeOwn(data, f, v != patch.Ignore, live)
-	var err error
-	if !ok {
-		d, err = s.decodeAny(t, data, f, v != patch.Ignore, live)
+	if o := t.decodeOwn(data, f, v != patch.Ignore, live); o != nil {
+		return t.Kind.Received(ctx, o, t.Version)
 	}
+	d, err := s.decodeAny(t, data, f, v != patch.Ignore, live)
 	if err == nil && v == patch.Strict && len(d.duplicates)+len(d.strict) > 0 {
 		return nil, t.refused(&d, data)
 	}
@@ -152,17 +151,19 @@ func (t Target) like(live Object) any {
 	return live
 }
 
-// decodeOwn reads a JSON object that names the target's type and has no problem.
+// decodeOwn reads a JSON object that names the target's type and has no problem, or returns nil.
 // Nearly all bodies are like that, and need not be searched for their type first.
-func (t Target) decodeOwn(data []byte, f Format, strict bool, live Object) (d decoded, ok bool) {
+func (t Target) decodeOwn(data []byte, f Format, strict bool, live Object) Object {
 	if f != JSON || !strict || t.Kind.info.Trees {
-		return d, false
+		return nil
 	}
-	d.object = t.Kind.New(t.Version)
+	o := t.Kind.New(t.Version)
 	like := codec.Like{Type: t.TypeMeta(), Object: t.like(live), Shares: t.Kind.pure && !t.Kind.PreparesWrites() && len(t.Kind.forms) == 1}
-	problems, err := t.Schema().DecodeJSONLike(data, d.object, like, true)
-	d.named = *d.object.GetTypeMeta()
-	return d, err == nil && len(problems) == 0 && d.named == t.TypeMeta()
+	problems, err := t.Schema().DecodeJSONLike(data, o, like, true)
+	if err != nil || len(problems) > 0 || *o.GetTypeMeta() != like.Type {
+		return nil
+	}
+	return o
 }
 
 // recognize returns the bytes of the object, and stores the type that the body names.

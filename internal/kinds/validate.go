@@ -74,22 +74,29 @@ func (k *Kind) validateMistyped(validate func(obj, old Object) field.Errors, o, 
 // kind.UpdateStrategy.
 func (k *Kind) validateUpdatedMetadata(o, old Object, asNew int, leaves bool) field.Errors {
 	m, oldMeta := o.GetObjectMeta(), old.GetObjectMeta()
-	shared := validateShared(m, oldMeta)
-	var names, managers, own field.Errors
+	var names, managers, own, again field.Errors
 	if m.Name != oldMeta.Name || m.GenerateName != oldMeta.GenerateName || m.Generation < 0 {
 		names = k.validateNames(m, validate.NameIsPathSegment)
 	}
 	if !managedfields.SameOwners(m.ManagedFields, oldMeta.ManagedFields) {
 		managers = validateManagedFields(m.ManagedFields)
 	}
-	update := slices.Concat(validateMetadataUpdate(m, oldMeta, shared), managers)
+	shared, finalizers, changes := validateShared(m, oldMeta), validateFinalizers(m.Finalizers), validateMetadataUpdate(m, oldMeta)
 	if !leaves {
-		own = slices.Concat(update, k.validateOwnFinalizers(m))
+		own = k.validateOwnFinalizers(m)
 	}
 	for range asNew {
-		own = append(own, k.validateOwnMetadata(m)...)
+		again = append(again, k.validateOwnMetadata(m)...)
 	}
-	return slices.Concat(names, shared, validateFinalizers(m.Finalizers), managers, update, own)
+	if len(names)+len(managers)+len(shared)+len(finalizers)+len(changes)+len(own)+len(again) == 0 {
+		return nil // which needs none of the rest in the cache of the processor
+	}
+	update := slices.Concat(changes, shared, managers)
+	errs := slices.Concat(names, shared, finalizers, managers, update)
+	if !leaves {
+		errs = slices.Concat(errs, update, own)
+	}
+	return append(errs, again...)
 }
 
 func (k *Kind) validateOwnMetadata(m *meta.ObjectMeta) field.Errors {
@@ -143,9 +150,8 @@ func (k *Kind) validateNames(m *meta.ObjectMeta, name func(string, bool) []strin
 	return append(errs, validateGeneration(m)...)
 }
 
-// validateMetadataUpdate compares the metadata of an update with the old one; shared is the
-// result of validateShared. matchNamespace has compared the namespaces.
-func validateMetadataUpdate(m, old *meta.ObjectMeta, shared field.Errors) (errs field.Errors) {
+// validateMetadataUpdate compares the metadata of an update with the old one. matchNamespace has compared the namespaces.
+func validateMetadataUpdate(m, old *meta.ObjectMeta) (errs field.Errors) {
 	if old.DeletionTimestamp != nil {
 		errs = append(errs, validateNoNewFinalizers(m.Finalizers, old.Finalizers)...)
 	}
@@ -162,7 +168,7 @@ func validateMetadataUpdate(m, old *meta.ObjectMeta, shared field.Errors) (errs 
 	grace, oldGrace := m.DeletionGracePeriodSeconds, old.DeletionGracePeriodSeconds
 	immutable("deletionGracePeriodSeconds", (grace == nil) == (oldGrace == nil) && (grace == nil || *grace == *oldGrace),
 		func() any { return grace })
-	return append(errs, shared...)
+	return errs
 }
 
 func validateGeneration(m *meta.ObjectMeta) field.Errors {
