@@ -704,7 +704,7 @@ func TestWhatTheCoordinatorHasWrittenIsKnownToIt(t *testing.T) {
 		candidate, appointed string // of the event, and afterwards
 	}{
 		{Elected, "x", "x"},
-		{Preferred, "b", ""},         // the one that was elected before is not missed
+		{Preferred, "b", ""},         // the candidate that was elected before is not missed
 		{PreferenceCleared, "", "a"}, // it may still renew
 		{StrategySet, "", "a"},
 	} {

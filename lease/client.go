@@ -161,7 +161,7 @@ func because(err, cause error) error {
 // caused is an error with its cause. errors.Is and errors.As find both.
 type caused struct{ err, cause error }
 
-// Error returns both texts, or only the one that contains the other.
+// Error returns both texts, or only the text that contains the other.
 func (e *caused) Error() string {
 	text, cause := e.err.Error(), e.cause.Error()
 	switch {

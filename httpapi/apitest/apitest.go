@@ -53,7 +53,7 @@ type Options struct {
 	MaxRequestsPerInstant int
 }
 
-// API is the server of one test. Its methods may be called from any goroutine, except those that may
+// API is the server of one test. Its methods may be called from any goroutine, except the methods that may
 // end a test: CA, Dump, FastForward, Fault, Fork, Kubeconfig and URL must be called from the goroutine of
 // that test.
 type API struct {

@@ -18,7 +18,7 @@ import (
 	"github.com/kubecoord/kubecoord/internal/yaml"
 )
 
-// Requests returns the last requests that the server received, with those in progress; see Options.KeepRequests.
+// Requests returns the last requests that the server received, also requests in progress; see Options.KeepRequests.
 func (a *API) Requests() Requests {
 	a.mu.Lock()
 	defer a.mu.Unlock()

@@ -269,7 +269,7 @@ func content(field string, data []byte, file string) ([]byte, error) {
 // serviceAccount is where Kubernetes mounts the token and the authorities of a pod.
 const serviceAccount = "/var/run/secrets/kubernetes.io/serviceaccount"
 
-// inCluster returns the Config for a pod; files are the ones that do not exist.
+// inCluster returns the Config for a pod; files are the kubeconfigs that were not found.
 func inCluster(dir string, files []string) (Config, error) {
 	host, port := os.Getenv("KUBERNETES_SERVICE_HOST"), os.Getenv("KUBERNETES_SERVICE_PORT")
 	if host == "" || port == "" {

@@ -13,7 +13,7 @@ func clientHosts(listen string) ([]string, error) {
 }
 
 // hostsOf is clientHosts on a machine with these addresses and this name. For all addresses of
-// the machine, such as 0.0.0.0, it returns those that other machines can reach, IPv4 first, then
+// the machine, such as 0.0.0.0, it returns the addresses that other machines can reach, IPv4 first, then
 // the name of the machine and localhost.
 func hostsOf(listen string, addresses func() ([]net.Addr, error), hostname func() (string, error)) ([]string, error) {
 	host, _, err := net.SplitHostPort(listen)

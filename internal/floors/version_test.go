@@ -53,7 +53,7 @@ func TestAnotherVersionIsFound(t *testing.T) {
 	assert.Equal(t, []string{"kube-apiserver 1.36", "Kubernetes v1.37.1"}, otherVersions("as kube-apiserver 1.36 and Kubernetes v1.37.1, not Kubernetes 1.37, version 1.37.2", "1.37.2", "1.37"))
 }
 
-// TestPagesCountWhatThereIs compares the numbers of exchanges and of specs in the pages with the ones that the tests have.
+// TestPagesCountWhatThereIs compares the numbers of exchanges and of specs in the pages with the numbers in the tests.
 func TestPagesCountWhatThereIs(t *testing.T) {
 	root := moduleRoot(t)
 	specs := map[string]string{}

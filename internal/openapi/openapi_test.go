@@ -49,7 +49,7 @@ func TestV2EqualsARealServer(t *testing.T) {
 	assertSameMembers(t, want, got)
 }
 
-// assertSameMembers compares two objects member by member, so that a failure names the one that differs.
+// assertSameMembers compares two objects member by member, so that a failure names the member that differs.
 func assertSameMembers(t *testing.T, want, got any) {
 	t.Helper()
 	w, g := want.(tree), got.(tree)

@@ -3,8 +3,8 @@
 //
 // A patch is applied to the object in the requested API version, and the result is
 // an object of that version. Validation, defaults and the other steps of a write
-// follow later. The texts of errors and warnings, and the order of checks, equal
-// those in k8s.io/apiserver/pkg/endpoints/handlers/patch.go.
+// follow later. The texts of errors and warnings, and the order of checks, are
+// as in k8s.io/apiserver/pkg/endpoints/handlers/patch.go.
 //
 // # Text and nodes
 //

@@ -154,7 +154,7 @@ func TestCopiesAreLimitedTogether(t *testing.T) {
 	assert.Error(t, err)
 }
 
-// The limits are those that upstream's library lacks: no time or memory quadratic in depth, and
+// Upstream's library lacks these limits: no time or memory quadratic in depth, and
 // no unlimited recursion.
 func TestDeepDocumentsTakeLittle(t *testing.T) {
 	deep := func(depth int, core string) string {

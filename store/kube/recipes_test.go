@@ -22,7 +22,7 @@ import (
 	"github.com/kubecoord/kubecoord/store/kube/cluster"
 )
 
-// This file has the tests that docs/kinds.md shows.
+// This file has the test that docs/kinds.md shows, and one with a built-in kind.
 
 // newCluster returns an API with all kinds of Kubernetes, and with CustomResourceDefinitions.
 func newCluster(t *testing.T, fixtures ...fixture.Source) *apitest.API {

@@ -164,8 +164,8 @@ func (d debugPages) events(w http.ResponseWriter, r *http.Request, v view) {
 	})
 }
 
-// stream sends the parts of a page, by the ids of their elements, as server-sent events: all of them at once, and then those that
-// differ when the channel of changed is closed, and after the time that parts returns.
+// stream sends the parts of a page, by the ids of their elements, as server-sent events: all of them at once, and then the parts
+// that differ when the channel of changed is closed, and after the time that parts returns.
 func stream(w http.ResponseWriter, r *http.Request, changed func() <-chan struct{}, parts func() (map[string]string, time.Duration, error)) {
 	w.Header().Set("Content-Type", "text/event-stream")
 	w.Header().Set("X-Accel-Buffering", "no")

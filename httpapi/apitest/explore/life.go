@@ -271,7 +271,7 @@ func (l *life) Changed(ctx context.Context, c registry.ObjectChange) {
 	l.pending = append(l.pending, change{ObjectChange: c, by: by, step: l.step})
 }
 
-// counted looks at all changes so far and returns the number of those that count: a change of nothing but times does not.
+// counted looks at all changes so far and returns the number of changes that count: a change of nothing but times does not.
 func (l *life) counted() int {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -182,7 +182,7 @@ func orderOf(v any) string {
 // state is what a run has at a rest, by the names that all runs have.
 type state map[key][]map[string]any
 
-// stateAt returns the objects of a rest, and those which only another run has changed, as they were prepared.
+// stateAt returns the objects of a rest, and the objects that only another run has changed, as they were prepared.
 func (n *names) stateAt(r *rest, other *rest) state {
 	then := n.at(r)
 	out := state{}

@@ -18,7 +18,7 @@ type Engine struct {
 	version   uint64
 	compacted uint64 // changes up to this version are gone
 	changes   []revision
-	all       []backend.Stored          // every change, also those that are gone
+	all       []backend.Stored          // every change, also compacted ones
 	base      map[string]backend.Stored // the state at compacted
 	now       map[string]backend.Stored
 	asks      int           // how often progress was asked for

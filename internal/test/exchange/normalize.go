@@ -10,7 +10,7 @@ import (
 )
 
 // Normalizer replaces what differs between two correct runs. Its symbols are local, so that one difference causes no others:
-// the resourceVersion of an object is compared with the one that was seen last of the object, and with nothing else.
+// the resourceVersion of an object is compared with the last resourceVersion of the same object, and with nothing else.
 type Normalizer struct {
 	// AnyOrder sorts the causes of errors, and leaves out the messages that join them, as the causes of a schema have no fixed order.
 	AnyOrder bool

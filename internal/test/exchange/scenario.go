@@ -62,7 +62,7 @@ func Equal(t *testing.T, folder string, scenarios []Scenario, write bool) {
 	}
 }
 
-// checkTable compares the table of differences with the one that is checked in, or writes it.
+// checkTable compares the table of differences with the table in differences.md, or writes it.
 func checkTable(t *testing.T, got string, write bool) {
 	const file = "differences.md"
 	if write {

@@ -33,8 +33,8 @@ type server struct {
 	addr   string
 }
 
-// start parses the arguments of a load and starts a server with flags of its own and those that
-// follow the arguments.
+// start parses the arguments of a load and starts a server with flags of its own and the
+// flags that follow the arguments.
 func start(f *flag.FlagSet, args []string, own ...string) (*server, error) {
 	s := &server{}
 	f.StringVar(&s.binary, "server", "", "`file` of the built examples/server; what follows the flags is for it")

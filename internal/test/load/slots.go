@@ -152,7 +152,7 @@ func greedy(args []string) error {
 		fmt.Printf("during %d lists in YAML at a time: ", *n)
 		s.otherClient(*d, "GET", leases+"/a", "")
 	})
-	delete(codes, 0) // those that the end has cut
+	delete(codes, 0) // requests that the end has cut
 	fmt.Println("the greedy client: answers by code", codes)
 	return nil
 }

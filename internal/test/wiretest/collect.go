@@ -76,7 +76,7 @@ func (c Collect) waits() (total, quiet time.Duration) {
 	return total, quiet
 }
 
-// periodicBookmark reports whether an event is a bookmark other than the one that ends the initial events of a watch-list.
+// periodicBookmark reports whether an event is a bookmark other than the bookmark that ends the initial events of a watch-list.
 func periodicBookmark(event any) bool {
 	if t, _ := pointer(event, "/type"); t != "BOOKMARK" {
 		return false
