@@ -40,9 +40,8 @@ func (c *call) delete() error {
 	if it.Name() == "" || c.resource.Strategy().Delete.ReturnsObject { // the empty object of a dry run
 		return c.writeItem(http.StatusOK, it)
 	}
-	gr := c.groupResource()
-	b.details = meta.StatusDetails{Name: c.name, Group: gr.Group, Kind: gr.Resource, UID: it.UID()}
-	b.status = meta.Status{Status: meta.StatusSuccess, Details: &b.details}
+	b.details.Name, b.details.Group, b.details.Kind, b.details.UID = c.name, c.endpoint.Info.Group, c.endpoint.Info.Plural, it.UID()
+	b.status.Status, b.status.Details = meta.StatusSuccess, &b.details
 	c.writeStatus(http.StatusOK, &b.status, c.media)
 	return nil
 }

@@ -99,7 +99,7 @@ func (k *Kind) SubresourceWarnings(s *Subresource, o, old Object, warn func(stri
 }
 
 // DeleteWarning returns the warning about a deletion with these options, or "".
-func (k *Kind) DeleteWarning(o DeleteOptions) string {
+func (k *Kind) DeleteWarning(o *DeleteOptions) string {
 	if d := &k.of.Strategy.Delete; d.OrphansDependents && o.PropagationPolicy == nil && o.OrphanDependents == nil {
 		return d.OrphanWarning
 	}

@@ -39,12 +39,12 @@ func (r *Resource) Delete(ctx context.Context, req *Request, opts *kinds.DeleteO
 	if err := kinds.ValidateDeleteOptions(*opts, false); err != nil {
 		return Deletion{}, err
 	}
-	r.warnOfDeletion(req, *opts)
+	r.warnOfDeletion(req, opts)
 	return r.delete(ctx, req, opts)
 }
 
 // warnOfDeletion warns before the object is looked for, as upstream does.
-func (r *Resource) warnOfDeletion(req *Request, opts kinds.DeleteOptions) {
+func (r *Resource) warnOfDeletion(req *Request, opts *kinds.DeleteOptions) {
 	if text := r.Kind.DeleteWarning(opts); text != "" {
 		req.warn(text)
 	}
@@ -60,7 +60,7 @@ func (r *Resource) delete(ctx context.Context, req *Request, opts *kinds.DeleteO
 	if w.graceOver && !kinds.IsDryRun(opts.DryRun) {
 		// As upstream, watchers see the mark before the removal.
 		r.letMarkBeSeen(ctx, w.answer)
-		if w, err = r.attempt(context.WithoutCancel(ctx), req, removal{w.answer, *opts}); err != nil {
+		if w, err = r.attempt(context.WithoutCancel(ctx), req, removal{w.answer, opts}); err != nil {
 			return Deletion{}, err
 		}
 	}
@@ -96,7 +96,7 @@ func (r *Resource) letMarkBeSeen(ctx context.Context, it *Item) {
 // removal is the Change that removes an object whose grace is over, in the state that a deletion left, unless other finalizers came.
 type removal struct {
 	marked *Item
-	opts   kinds.DeleteOptions
+	opts   *kinds.DeleteOptions
 }
 
 func (c removal) plan(ctx context.Context, r *Resource, current *Item, req *Request) (w write, err error) {
@@ -106,7 +106,7 @@ func (c removal) plan(ctx context.Context, r *Resource, current *Item, req *Requ
 	if len(current.meta().Finalizers) > 0 {
 		return write{key: current.key(), obj: current.obj, answer: current, done: true}, nil
 	}
-	return write{key: current.key(), old: current, answer: current}, r.mayDelete(ctx, current, req, c.opts)
+	return write{key: current.key(), old: current, answer: current}, r.mayDelete(ctx, current, req, *c.opts)
 }
 
 // deletion is the Change of a deletion.
@@ -252,7 +252,7 @@ func (r *Resource) DeleteCollection(ctx context.Context, req Request, list ListO
 	if err := r.CheckList(list); err != nil {
 		return nil, err
 	}
-	r.warnOfDeletion(&req, opts)
+	r.warnOfDeletion(&req, &opts)
 	if list.Limit == 0 {
 		list.Limit = math.MaxInt64 // upstream lists in pages here, where a version means the exact one
 	}
