@@ -107,12 +107,13 @@ func (s *elections) apply(changes []registry.ObjectChange, relist bool, err erro
 }
 
 func (s *elections) change(c registry.ObjectChange) {
-	isCandidate, p := c.Kind() == kinds.Of(Kind()), keyOf(c.Newest())
+	kind, p := c.Kind(), keyOf(c.Newest())
 	switch e := s.byLease[p]; {
-	case isCandidate && c.New == nil:
+	case kind == kinds.Of(Kind()) && c.New == nil:
 		s.leave(p)
-	case isCandidate:
+	case kind == kinds.Of(Kind()):
 		s.applyCandidate(c.New.Wire().(*LeaseCandidate))
+	case kind != kinds.Of(lease.Kind()): // a Poll also returns changes that nobody wants
 	case c.New != nil:
 		s.applyLease(c.New)
 	case e != nil:

@@ -71,18 +71,19 @@ func (c *call) deleteCollection() error {
 	if err := kinds.ValidateDeleteOptions(opts, true); err != nil {
 		return err
 	}
-	noNamespace := c.namespaced && c.namespace == ""
-	if noNamespace { // the list of all namespaces, whose first object cannot be deleted
-		opts.DryRun = []string{kinds.DryRunAll}
-	}
 	ctx, done := c.untilClose()
 	defer done()
-	l, err := c.resource.DeleteCollection(ctx, c.deletion(), list, opts)
+	var l *registry.List
+	if c.namespaced && c.namespace == "" { // the list of all namespaces, whose first object cannot be deleted
+		list.Limit = 1
+		if l, err = c.resource.List(ctx, list); err == nil && len(l.Items) > 0 {
+			err = c.checkNames()
+		}
+	} else {
+		l, err = c.resource.DeleteCollection(ctx, c.deletion(), list, opts)
+	}
 	if err != nil {
 		return c.orClosed(err)
-	}
-	if noNamespace && len(l.Items) > 0 {
-		return c.checkNames()
 	}
 	return c.writeList(l)
 }

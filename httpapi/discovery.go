@@ -218,7 +218,6 @@ func (c *call) writeDiscovery(doc any) {
 	if c.media.format == formatProtobuf {
 		t := *doc.(interface{ GetTypeMeta() *meta.TypeMeta }).GetTypeMeta()
 		if l, ok := doc.(*apiResourceList); ok {
-			t.APIVersion = "v1"
 			for i := range l.Resources {
 				l.Resources[i].ProtoVerbs.Items = l.Resources[i].Verbs
 			}

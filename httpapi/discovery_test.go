@@ -151,7 +151,7 @@ func TestDiscoveryInProtobuf(t *testing.T) {
 		{"/api", "k8s\x00\n\x0f\n\x00\x12\x0bAPIVersions"},
 		{"/apis", "k8s\x00\n\x12\n\x02v1\x12\x0cAPIGroupList"},
 		{"/apis/coordination.k8s.io", "k8s\x00\n\x0e\n\x02v1\x12\x08APIGroup"},
-		{"/api/v1", "k8s\x00\n\x15\n\x02v1\x12\x0fAPIResourceList"},
+		{"/api/v1", "k8s\x00\n\x13\n\x00\x12\x0fAPIResourceList"},
 		{"/apis/coordination.k8s.io/v1", "k8s\x00\n\x15\n\x02v1\x12\x0fAPIResourceList"},
 	} {
 		t.Run(row.path, func(t *testing.T) {

@@ -208,6 +208,7 @@ func hostileRequests() []hostileRequest {
 		{"DELETE of a collection with a limit that is no number", "DELETE", "{leases}?limit=x", "{", nil, 400, "BadRequest", `strconv.ParseInt: parsing "x": invalid syntax`},
 		{"DELETE of a collection with initial events", "DELETE", "{leases}?sendInitialEvents=true", "", nil, 422, "Invalid", `ListOptions.meta.k8s.io "" is invalid: sendInitialEvents: Forbidden: sendInitialEvents is forbidden for list`},
 		{"DELETE of a collection in no namespace", "DELETE", "/apis/coordination.k8s.io/v1/namespaces//leases", "", nil, 400, "BadRequest", "Namespace parameter required."},
+		{"DELETE of a collection in no namespace with a uid", "DELETE", "/apis/coordination.k8s.io/v1/namespaces//leases?uid=x", "", nil, 400, "BadRequest", "Namespace parameter required."},
 		{"DELETE of a collection in no namespace with a limit that is no number", "DELETE", "/apis/coordination.k8s.io/v1/namespaces//leases?limit=x", "", nil, 400, "BadRequest", `strconv.ParseInt: parsing "x": invalid syntax`},
 		// Patches.
 		{"applied text is no YAML", "PATCH", "{leases}/a?fieldManager=m", "a: [", []string{"Content-Type", "application/apply-patch+yaml"}, 400, "BadRequest", "error encoding patch: yaml: line 1: did not find expected node content"},

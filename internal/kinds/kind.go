@@ -42,7 +42,7 @@ type Kind struct {
 	endpoints    func() []*Endpoint
 	managers     *managedfields.FieldManager
 	whole        *managedfields.FieldManager // of the versions that lack the status subresource
-	subresources []Subresource               // the status among them, by name
+	subresources []Subresource               // the status among them
 
 	aliases []*Kind
 	origin  *Kind // of an alias, or nil

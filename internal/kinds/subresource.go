@@ -24,15 +24,15 @@ type Subresource struct {
 
 // compileSubresources adds the status to the subresources, and their field managers to all.
 func (k *Kind) compileSubresources() {
-	all := slices.Clip(k.of.Subresources)
+	all := k.of.Subresources
 	if k.info.Status && !slices.ContainsFunc(all, func(s kind.Subresource[Object]) bool { return s.Name == memberStatus }) {
-		all = append(all, kind.Subresource[Object]{
+		all = append([]kind.Subresource[Object]{{
 			Name: memberStatus, Verbs: []string{"get", "patch", "update"}, Resets: []string{"metadata", "spec"},
 			Write: func(parent, body Object) error {
 				k.Type().CopyMember(parent, body, memberStatus)
 				return nil
 			},
-		})
+		}}, all...)
 	}
 	for _, s := range all {
 		compiled := Subresource{Subresource: s}
@@ -41,7 +41,9 @@ func (k *Kind) compileSubresources() {
 		}
 		k.subresources = append(k.subresources, compiled)
 	}
-	slices.SortFunc(k.subresources, func(a, b Subresource) int { return cmp.Compare(a.Name, b.Name) })
+	if k.info.Native {
+		slices.SortFunc(k.subresources, func(a, b Subresource) int { return cmp.Compare(a.Name, b.Name) })
+	}
 	for i := range k.subresources {
 		s := &k.subresources[i]
 		if s.managers = new(*k.managers); s.Body != nil {
@@ -102,7 +104,8 @@ func (k *Kind) SubresourceIn(version int, name string) *Subresource {
 	return k.Subresource(name)
 }
 
-// SubresourcesIn iterates over the subresources of a version in the order of their names. They must not be changed.
+// SubresourcesIn iterates over the subresources of a version in the order of discovery: by name, or the status first if the kind is not
+// Native. They must not be changed.
 func (k *Kind) SubresourcesIn(version int) iter.Seq[*Subresource] {
 	return func(yield func(*Subresource) bool) {
 		for i := range k.subresources {

@@ -401,6 +401,24 @@ func TestWithoutAnAuthenticatorRequestsAreTheAdministrators(t *testing.T) {
 	assert.Equal(t, 403, code)
 }
 
+// The documents about the issuer have a path with a slash too, and only GET (upstream: pkg/routes/openidmetadata.go).
+func TestDocumentsOfTheIssuerAreOnlyRead(t *testing.T) {
+	api := serve(t, cluster.Options{Reviews: true, RBAC: true}, apitest.Options{})
+	for path, part := range map[string]string{"/openid/v1/jwks": `"keys":`, "/.well-known/openid-configuration": `"issuer":`} {
+		code, document := do(t, api, request{method: "GET", path: path})
+		assert.Equal(t, 200, code)
+		assert.Contains(t, document, part)
+		code, body := do(t, api, request{method: "GET", path: path + "/"})
+		assert.Equal(t, 200, code)
+		assert.Equal(t, document, body)
+		code, body = do(t, api, request{method: "POST", path: path})
+		assert.Equal(t, 405, code)
+		assert.Equal(t, `"MethodNotAllowed"`, asJSON(t, body, "reason"))
+		code, _ = do(t, api, request{method: "GET", path: path + "/x"})
+		assert.Equal(t, 404, code)
+	}
+}
+
 func TestReviewsAndTokensMayBeInProtobuf(t *testing.T) {
 	api := serve(t, cluster.Options{Reviews: true, RBAC: true}, apitest.Options{})
 	config := &rest.Config{Host: api.Host(), Transport: api.Transport(), ContentConfig: rest.ContentConfig{ContentType: "application/vnd.kubernetes.protobuf"}}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/kubecoord/kubecoord/httpapi"
@@ -76,7 +77,7 @@ func (s *Server) handler(next http.Handler) http.Handler {
 		if impersonated != nil {
 			r = r.WithContext(context.WithValue(r.Context(), impersonatedKey{}, impersonated))
 		}
-		if r.Method == http.MethodGet && (r.URL.Path == pathConfiguration || r.URL.Path == pathKeys) {
+		if p := strings.TrimRight(r.URL.Path, "/"); p == pathConfiguration || p == pathKeys {
 			keys.ServeHTTP(w, r)
 			return
 		}

@@ -389,6 +389,11 @@ type issuer struct {
 
 // serveKeys answers with a document about the issuer.
 func (s *Server) serveKeys(w http.ResponseWriter, r *http.Request) {
+	if r.Method != http.MethodGet {
+		s.api.Fail(w, r, meta.NewStatusError(http.StatusMethodNotAllowed, meta.ReasonMethodNotAllowed, &meta.StatusDetails{},
+			"the server does not allow this method on the requested resource"))
+		return
+	}
 	keys, err := s.tokens.publicKeys()
 	if err != nil {
 		s.api.Fail(w, r, meta.NewInternalError(err))
@@ -411,7 +416,7 @@ func (s *Server) serveKeys(w http.ResponseWriter, r *http.Request) {
 	}
 	var document any = map[string]any{"keys": webKeys}
 	media := "application/jwk-set+json"
-	if r.URL.Path == pathConfiguration {
+	if strings.HasPrefix(r.URL.Path, pathConfiguration) {
 		media = "application/json"
 		document = issuer{s.tokens.opts.Issuer, strings.TrimSuffix(s.tokens.opts.Issuer, "/") + pathKeys, []string{"id_token"}, []string{"public"}, algorithms}
 	}
