@@ -59,7 +59,7 @@ func (k *FieldManager) Apply(version int, live Object, config map[string]any, op
 	if err != nil {
 		return nil, err
 	}
-	result.GetObjectMeta().ManagedFields = os.encode(live.GetObjectMeta().ManagedFields)
+	result.GetObjectMeta().ManagedFields = os.encode()
 	return result, nil
 }
 

@@ -221,7 +221,7 @@ func (w *world) updateTrees(version int, manager string, o Object) []meta.Manage
 	if err != nil {
 		return had
 	}
-	return os.encode(nil)
+	return os.encode()
 }
 
 // apply applies a document. It may leave out apiVersion and kind.

@@ -171,13 +171,10 @@ func (k *FieldManager) decodeEntry(e *meta.ManagedFieldsEntry) (owner, error) {
 }
 
 // encode returns the entries of the owners, or nil if there are none. Unchanged sets share
-// memory with the entries they were decoded from. If nothing changed, it returns had.
-func (os owners) encode(had []meta.ManagedFieldsEntry) []meta.ManagedFieldsEntry {
-	switch {
-	case len(os) == 0:
+// memory with the entries they were decoded from.
+func (os owners) encode() []meta.ManagedFieldsEntry {
+	if len(os) == 0 {
 		return nil
-	case os.are(had):
-		return had
 	}
 	entries := make([]meta.ManagedFieldsEntry, len(os))
 	for i, o := range os {
@@ -192,22 +189,6 @@ func (os owners) encode(had []meta.ManagedFieldsEntry) []meta.ManagedFieldsEntry
 	}
 	sortEntries(entries)
 	return entries
-}
-
-// are reports whether the owners were decoded from these entries, or from equal ones, and have not changed.
-func (os owners) are(entries []meta.ManagedFieldsEntry) bool {
-	if len(os) != len(entries) {
-		return false
-	}
-	for i := range os {
-		o, e := &os[i], &entries[i]
-		encoded := o.encoded()
-		if encoded == nil || e.FieldsV1 == nil || o.version != e.APIVersion || !o.time.Equal(e.Time) ||
-			o.Manager != e.Manager || o.Operation != e.Operation || o.Subresource != e.Subresource || !bytes.Equal(encoded.Raw, e.FieldsV1.Raw) {
-			return false
-		}
-	}
-	return true
 }
 
 func sortEntries(entries []meta.ManagedFieldsEntry) {
@@ -307,5 +288,5 @@ func Given(entries []meta.ManagedFieldsEntry) (_ []meta.ManagedFieldsEntry, know
 	if err != nil {
 		return nil, true, err
 	}
-	return os.encode(nil), entries != nil, nil
+	return os.encode(), entries != nil, nil
 }

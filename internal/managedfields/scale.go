@@ -31,7 +31,7 @@ func (m *Mapping) ToBody(entries []meta.ManagedFieldsEntry) ([]meta.ManagedField
 			os = append(os, o)
 		}
 	}
-	return os.encode(nil), nil
+	return os.encode(), nil
 }
 
 // ToParent returns the managers of the object after a write of a body, in a version of the object. had are the ones
@@ -71,7 +71,7 @@ func (m *Mapping) ToParent(had, entries []meta.ManagedFieldsEntry, apiVersion st
 			os = append(os, owner{identity: id, version: apiVersion, fields: fieldAt(m.Parent[apiVersion]), time: times[id]})
 		}
 	}
-	return os.encode(nil), nil
+	return os.encode(), nil
 }
 
 // fieldAt returns the set of one field.
