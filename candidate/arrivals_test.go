@@ -24,22 +24,6 @@ func TestCandidatesThatArriveTogetherAreComparedTogether(t *testing.T) {
 	})
 }
 
-func TestHolderGivesUpTheLeaseToTheBestNewCandidate(t *testing.T) {
-	in(t, func(t *testing.T) {
-		w := newWorld(t, CoordinatorOptions{})
-		w.start(offer("holder", "1.37.0", "1.37.0"))
-		time.Sleep(time.Minute)
-		w.takeEvents()
-		for i, emulation := range []string{"1.36.0", "1.35.0"} {
-			w.start(offer(fmt.Sprintf("c-%d", i), "1.37.0", emulation))
-			time.Sleep(100 * time.Millisecond)
-		}
-		time.Sleep(time.Minute)
-		assert.Equal(t, []string{"Preferred c-1", "Elected c-1"}, w.takeEvents(Preferred, Elected))
-		assert.Equal(t, []string{"holder", "c-1"}, w.reigns)
-	})
-}
-
 // Candidates keep coming, also at the moment when the Coordinator would decide. It waits
 // only for one second after the first one.
 func TestStreamOfCandidatesDoesNotDelayTheElection(t *testing.T) {

@@ -20,23 +20,6 @@ const (
 	y = "example.com/y"
 )
 
-// As in discovery, OpenAPI and the keys of a real server.
-func TestKindIsThatOfARealServer(t *testing.T) {
-	info, all := Kind().Info(), kinds.Of(Kind()).Columns(0)
-	assert.Equal(t, []string{"coordination.k8s.io", "LeaseCandidate", "leasecandidates", "leasecandidate", "leasecandidates"},
-		[]string{info.Group, info.Kind, info.Plural, info.Singular, info.StoragePrefix})
-	assert.True(t, info.Native)
-	var versions, columns []string
-	for _, v := range info.Versions {
-		versions = append(versions, v.Name, v.Deprecated)
-	}
-	assert.Equal(t, []string{"v1beta1", "coordination.k8s.io/v1beta1 LeaseCandidate is deprecated in v1.36+, unavailable in v1.39+", "v1alpha2", "coordination.k8s.io/v1alpha2 LeaseCandidate is deprecated in v1.35+, unavailable in v1.38+", "v1alpha1", "coordination.k8s.io/v1alpha1 LeaseCandidate is deprecated in v1.34+, unavailable in v1.37+"}, versions)
-	for _, c := range all[1 : len(all)-1] {
-		columns = append(columns, c.Name, c.Type, c.Description)
-	}
-	assert.Equal(t, []string{"LeaseName", "string", "Name of the lease that the candidate would hold.", "BinaryVersion", "string", "", "EmulationVersion", "string", ""}, columns)
-}
-
 func TestV1alpha1ConvertsThereAndBack(t *testing.T) {
 	at := new(meta.NewMicroTime(time.Date(2026, 1, 2, 3, 4, 5, 6000, time.UTC)))
 	c := &LeaseCandidate{

@@ -34,21 +34,6 @@ func TestFirstCandidateIsElectedAfterAPause(t *testing.T) {
 	})
 }
 
-func TestCoordinatorWritesNothingWhileNothingChanges(t *testing.T) {
-	in(t, func(t *testing.T) {
-		w := newWorld(t, CoordinatorOptions{})
-		for _, name := range []string{"a", "b", "c"} {
-			w.start(offer(name, "1.37.0", "1.37.0"))
-		}
-		time.Sleep(time.Minute)
-		assert.Equal(t, "a", w.leader())
-		w.takeEvents()
-		time.Sleep(time.Hour)
-		assert.Empty(t, w.takeEvents(), "not even every 15 minutes")
-		assert.Equal(t, []string{"a"}, w.reigns)
-	})
-}
-
 func TestBetterCandidateTakesOverFromAHealthyHolder(t *testing.T) {
 	in(t, func(t *testing.T) {
 		w := newWorld(t, CoordinatorOptions{})

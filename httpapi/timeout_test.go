@@ -374,16 +374,3 @@ func TestRefusedRequestWithASlowBodyEnds(t *testing.T) {
 		})
 	}
 }
-
-func TestContextOfARequestHasItsDeadline(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		s := newServer(t)
-		ctx, cancel := context.WithCancel(t.Context())
-		req := newRequest(t, "GET", leases+"/a?resourceVersion=5000&timeout=2s", "").WithContext(ctx)
-		time.AfterFunc(time.Second, cancel)
-		began := time.Now()
-		_, err := s.api.Transport().RoundTrip(req)
-		assert.ErrorIs(t, err, context.Canceled, "the client may leave before")
-		assert.Equal(t, time.Second, time.Since(began))
-	})
-}

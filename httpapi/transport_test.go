@@ -32,15 +32,6 @@ func (s *server) fill(t testing.TB, count int) {
 	}
 }
 
-func TestTransportAnswersBeforeAWatchHasEvents(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		s := newServer(t)
-		start := time.Now()
-		s.watch(t, leases+"?watch=true")
-		assert.Zero(t, time.Since(start))
-	})
-}
-
 func TestTransportStreamsEventsAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newServer(t)
@@ -111,16 +102,6 @@ func TestCancellationBeforeTheHeaderEndsTheWait(t *testing.T) {
 		_, err := s.api.Transport().RoundTrip(newRequest(t, "GET", leases+"/a?resourceVersion=999999", "").WithContext(ctx))
 		assert.ErrorIs(t, err, context.Canceled)
 		assert.Equal(t, time.Second, time.Since(start))
-	})
-}
-
-func TestDeadlineEndsTheWaitForTheHeader(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		s := newServer(t)
-		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
-		defer cancel()
-		_, err := s.api.Transport().RoundTrip(newRequest(t, "GET", leases+"/a?resourceVersion=999999", "").WithContext(ctx))
-		assert.ErrorIs(t, err, context.DeadlineExceeded)
 	})
 }
 

@@ -27,7 +27,6 @@ import (
 
 	"github.com/kubecoord/kubecoord/httpapi"
 	"github.com/kubecoord/kubecoord/httpapi/client"
-	"github.com/kubecoord/kubecoord/lease"
 	"github.com/kubecoord/kubecoord/store"
 	"github.com/kubecoord/kubecoord/store/meta"
 )
@@ -209,42 +208,4 @@ func TestTokenOfAFileIsReadAgain(t *testing.T) {
 		_, err = leasesAt(t, config).List(t.Context(), store.ListOptions{})
 		assert.ErrorContains(t, err, "token: got no single line, want one token", "%q", text)
 	}
-}
-
-// Verbs over a socket, as far as a socket differs from a Transport.
-func TestVerbsOverASocket(t *testing.T) {
-	s := newSecureServer(t, true)
-	pool := x509.NewCertPool()
-	require.True(t, pool.AppendCertsFromPEM(s.ca))
-	leases := leasesAt(t, client.Config{Server: s.url, Token: "secret", TLS: &tls.Config{RootCAs: pool}})
-	ctx := t.Context()
-	created, err := leases.Create(ctx, newLease("a", "1"), store.CreateOptions{})
-	require.NoError(t, err)
-	_, err = leases.Update(ctx, newLease("a", "2"), store.UpdateOptions{})
-	assert.ErrorIs(t, err, store.ErrInvalid)
-	created.Spec.HolderIdentity = new("2")
-	_, err = leases.Update(ctx, created, store.UpdateOptions{})
-	require.NoError(t, err)
-	_, err = leases.Update(ctx, created, store.UpdateOptions{})
-	assert.ErrorIs(t, err, store.ErrConflict)
-	_, err = leases.Modify(ctx, "default", "a", func(l *lease.Lease) error { l.Labels = map[string]string{"b": "c"}; return nil }, store.UpdateOptions{})
-	require.NoError(t, err)
-	_, err = leases.Patch(ctx, "default", "a", store.JSONPatch, []byte(`[{"op":"add","path":"/spec/leaseTransitions","value":7}]`), store.PatchOptions{})
-	require.NoError(t, err)
-	_, err = leases.Apply(ctx, newLease("d", "1"), store.ApplyOptions{FieldManager: "applier"})
-	require.NoError(t, err)
-	l, err := leases.Get(ctx, "default", "a")
-	require.NoError(t, err)
-	assert.EqualValues(t, 7, *l.Spec.LeaseTransitions)
-	list, err := leases.List(ctx, store.ListOptions{LabelSelector: "b=c"})
-	require.NoError(t, err)
-	assert.Equal(t, []*lease.Lease{l}, list.Items)
-	gone, err := leases.Delete(ctx, "default", "a", store.DeleteOptions{UID: l.UID})
-	require.NoError(t, err)
-	assert.Equal(t, l.UID, gone.UID)
-	all, err := leases.DeleteCollection(ctx, store.DeleteOptions{}, store.ListOptions{Namespace: "default"})
-	require.NoError(t, err)
-	assert.Len(t, all.Items, 1)
-	_, err = leases.Get(ctx, "default", "d")
-	assert.ErrorIs(t, err, store.ErrNotFound)
 }

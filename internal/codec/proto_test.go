@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -14,68 +13,11 @@ import (
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
-const zeroMeta = "0a00 1200 1a00 2200 2a00 3200 3800 4200"
-
 func unhex(t *testing.T, s string) []byte {
 	t.Helper()
 	b, err := hex.DecodeString(strings.ReplaceAll(s, " ", ""))
 	require.NoError(t, err)
 	return b
-}
-
-// The bytes were recorded from an API server.
-func TestProtoVectors(t *testing.T) {
-	at := meta.MicroTime{Time: time.Unix(1704164645, 123456789)}
-	lease, spec := compileFor[Lease]("v1"), compileFor[LeaseSpec]("v1")
-	for _, row := range []struct {
-		name string
-		typ  *Type
-		obj  any
-		want string
-	}{
-		{"empty metadata", compileFor[meta.ObjectMeta]("v1"), &meta.ObjectMeta{}, zeroMeta},
-		{"empty Lease", lease, &Lease{}, "0a10" + zeroMeta + "1200"},
-		{"the type is not in the message", lease, &Lease{TypeMeta: meta.TypeMeta{Kind: "Lease"}}, "0a10" + zeroMeta + "1200"},
-		{"empty list", compileFor[LeaseList]("v1"), &LeaseList{}, "0a06 0a00 1200 1a00"},
-		{
-			"spec", spec,
-			&LeaseSpec{HolderIdentity: ptr("h"), LeaseDurationSeconds: ptr(int32(15)), AcquireTime: &at, RenewTime: &at, LeaseTransitions: ptr(int32(0))},
-			"0a0168 100f 1a0b08a5facdac06108094ef3a 220b08a5facdac06108094ef3a 2800",
-		},
-		{"pointer to a zero time", spec, &LeaseSpec{RenewTime: &meta.MicroTime{}}, "2200"},
-		{"negative number", spec, &LeaseSpec{LeaseTransitions: ptr(int32(-1))}, "28ffffffffffffffffff01"},
-		{"times without a fraction", compileFor[meta.ManagedFieldsEntry]("v1"), &meta.ManagedFieldsEntry{Time: &meta.Time{Time: time.Unix(5, 7)}}, "0a00 1200 1a00 2204 0805 1000 3200 4200"},
-		{"raw JSON that is empty", compileFor[meta.ManagedFieldsEntry]("v1"), &meta.ManagedFieldsEntry{FieldsV1: &meta.FieldsV1{}}, "0a00 1200 1a00 3200 3a00 4200"},
-		{"port", compileFor[EndpointPort]("v1"), &EndpointPort{Port: 80}, "0a00 1050 1a00"},
-		{
-			"Status", compileFor[meta.Status]("v1"),
-			&meta.Status{Status: "Failure", Code: 404, Details: &meta.StatusDetails{Name: "n", Causes: []meta.StatusCause{{Type: "T"}}}},
-			"0a060a0012001a00 12074661696c757265 1a00 2200 2a140a016e12001a0022070a015412001a0028003200 309403",
-		},
-		{
-			"sorted map", compileFor[struct {
-				M map[string]string `protobuf:"11"`
-			}]("v1"),
-			&struct {
-				M map[string]string `protobuf:"11"`
-			}{map[string]string{"b": "", "a": "x"}},
-			"5a06 0a0161 120178 5a05 0a0162 1200",
-		},
-		{
-			"policy", compileFor[deleteOptions]("v1"),
-			&deleteOptions{PropagationPolicy: ptr(meta.DeletePropagationOrphan), DryRun: []string{"All"}, OrphanDependents: ptr(false)},
-			"1800 22064f727068616e 2a03416c6c",
-		},
-	} {
-		t.Run(row.name, func(t *testing.T) {
-			want := unhex(t, row.want)
-			assert.Equal(t, hex.EncodeToString(want), hex.EncodeToString(row.typ.AppendProto(nil, row.obj)))
-			assert.Equal(t, "before"+string(want), string(row.typ.AppendProto([]byte("before"), row.obj)))
-			back := fresh(row.typ)
-			require.NoError(t, row.typ.DecodeProto(want, back))
-			assert.Equal(t, hex.EncodeToString(want), hex.EncodeToString(row.typ.AppendProto(nil, back)))
-		})
-	}
 }
 
 // A live object saves memory. It changes neither the result nor the live object.
@@ -136,63 +78,6 @@ func TestDecodeProtoReadsPackedNumbers(t *testing.T) {
 	assert.Equal(t, []bool{true, false}, e.Flags)
 }
 
-func TestDecodeProtoOfTimes(t *testing.T) {
-	for _, row := range []struct {
-		name, data string
-		want       time.Time
-	}{
-		{"empty is zero", "1a00", time.Time{}},
-		{"only seconds", "1a02 0805", time.Unix(5, 0).UTC()},
-		{"nanoseconds are cut", "1a05 0805 10e707", time.Unix(5, 0).UTC()},
-		{"unknown fields", "1a04 0805 1801", time.Unix(5, 0).UTC()},
-		{"the last wins", "1a04 0804 0805", time.Unix(5, 0).UTC()},
-		{"a time after a time", "1a02 1001 1a02 0805", time.Unix(5, 0).UTC()},
-	} {
-		t.Run(row.name, func(t *testing.T) {
-			var spec LeaseSpec
-			require.NoError(t, compileFor[LeaseSpec]("v1").DecodeProto(unhex(t, row.data), &spec))
-			require.NotNil(t, spec.AcquireTime)
-			assert.Equal(t, row.want, spec.AcquireTime.Time)
-		})
-	}
-}
-
-// The texts were compared with the generated code of the API.
-func TestDecodeProtoErrors(t *testing.T) {
-	for _, row := range []struct{ data, want string }{
-		{"0a", "unexpected EOF"},
-		{"0a05 0a01", "unexpected EOF"},
-		{"80", "unexpected EOF"},
-		{"ffffffffffffffffffff01", "proto: integer overflow"},
-		{"0affffffffffffffffff01", "proto: negative length found during unmarshaling"},
-		{"0aff ffffffff07", "unexpected EOF"},
-		{"0801", "proto: wrong wireType = 0 for field ObjectMeta"},
-		{"1001", "proto: wrong wireType = 0 for field Spec"},
-		{"1202 0801", "proto: wrong wireType = 0 for field HolderIdentity"},
-		{"1202 1200", "proto: wrong wireType = 2 for field LeaseDurationSeconds"},
-		{"1204 1a02 0a00", "proto: wrong wireType = 2 for field Seconds"},
-		{"1204 1a02 0201", "proto: Timestamp: illegal tag 0 (wire type 2)"},
-		{"0a02 5801", "proto: wrong wireType = 0 for field Labels"},
-		{"0a07 8a01 04 3a02 0801", "proto: wrong wireType = 0 for field Raw"},
-		{"0a02 7001", "proto: wrong wireType = 0 for field Finalizers"},
-		{"0200", "proto: Lease: illegal tag 0 (wire type 2)"},
-		{"1202 0200", "proto: LeaseSpec: illegal tag 0 (wire type 2)"},
-		{"04", "proto: Lease: wiretype end group for non-group"},
-		{"0a01 04", "proto: ObjectMeta: wiretype end group for non-group"},
-		{"fe01", "proto: illegal wireType 6"},
-		{"ff01", "proto: illegal wireType 7"},
-		{"fb01", "unexpected EOF"},
-		{"f901 01", "unexpected EOF"},
-		{"fd01 01", "unexpected EOF"},
-		{"fa01 05", "unexpected EOF"},
-		{"0a03 5a01 04", "proto: unexpected end of group"},
-		{"0a04 5a02 0a05", "unexpected EOF"},
-	} {
-		var lease Lease
-		assert.EqualError(t, compileFor[Lease]("v1").DecodeProto(unhex(t, row.data), &lease), row.want, row.data)
-	}
-}
-
 func TestDecodeProtoErrorsOfOtherForms(t *testing.T) {
 	for _, row := range []struct{ data, want string }{
 		{"4a05 01", "unexpected EOF"},
@@ -230,11 +115,4 @@ func TestDecodeProtoBoundsNesting(t *testing.T) {
 	every := compileFor[Everything]("v1")
 	assert.NoError(t, every.DecodeProto(nested(maxProtoDepth), new(Everything)))
 	assert.EqualError(t, every.DecodeProto(nested(maxProtoDepth+1), new(Everything)), "proto: exceeded maximum recursion depth")
-}
-
-// deleteOptions has pointers to a string and to a bool.
-type deleteOptions struct {
-	OrphanDependents  *bool                     `json:"orphanDependents,omitempty" protobuf:"3"`
-	PropagationPolicy *meta.DeletionPropagation `json:"propagationPolicy,omitempty" protobuf:"4"`
-	DryRun            []string                  `json:"dryRun,omitempty" protobuf:"5"`
 }

@@ -62,35 +62,6 @@ func TestFromUnstructuredReadsWhatToUnstructuredWrites(t *testing.T) {
 	}
 }
 
-// The texts were compared with apimachinery's converter.
-func TestFromUnstructuredErrors(t *testing.T) {
-	lease := compileFor[Lease]("v1")
-	for _, row := range []struct{ doc, want string }{
-		{`{"spec":{"leaseTransitions":"x"}}`, `unrecognized type: int32`},
-		{`{"spec":{"leaseTransitions":true}}`, `unrecognized type: int32`},
-		{`{"spec":{"leaseTransitions":{}}}`, `unrecognized type: int32`},
-		{`{"spec":{"leaseTransitions":1.5}}`, `cannot convert float64 to int32`},
-		{`{"spec":{"holderIdentity":1}}`, `cannot convert int64 to string`},
-		{`{"spec":{"holderIdentity":1.5}}`, `unrecognized type: string`},
-		{`{"spec":{"strategy":1}}`, `cannot convert int64 to v1.CoordinatedLeaseStrategy`},
-		{`{"metadata":{"uid":1}}`, `cannot convert int64 to types.UID`},
-		{`{"spec":[]}`, `cannot restore struct from: slice`},
-		{`{"spec":"x"}`, `cannot restore struct from: string`},
-		{`{"metadata":{"labels":[]}}`, `cannot restore map from slice`},
-		{`{"metadata":{"labels":{"a":1}}}`, `cannot convert int64 to string`},
-		{`{"metadata":{"finalizers":{}}}`, `cannot restore slice from map`},
-		{`{"metadata":{"finalizers":"x"}}`, `cannot restore slice from string`},
-		{`{"metadata":{"ownerReferences":[{},3]}}`, `cannot restore struct from: int64`},
-		{`{"metadata":{"creationTimestamp":3}}`, `json: cannot unmarshal number into Go value of type string`},
-		{`{"spec":{"renewTime":"x"}}`, `parsing time "x" as "2006-01-02T15:04:05.000000Z07:00": cannot parse "x" as "2006"`},
-	} {
-		var doc map[string]any
-		require.NoError(t, kjson.UnmarshalCaseSensitivePreserveInts([]byte(row.doc), &doc))
-		_, err := lease.FromUnstructured(doc, &Lease{}, true)
-		assert.EqualError(t, err, row.want, row.doc)
-	}
-}
-
 func TestFromUnstructuredErrorsOfOtherForms(t *testing.T) {
 	for _, row := range []struct{ doc, want string }{
 		{`{"data":"%"}`, `error decoding from json: illegal base64 data at input byte 0`},
@@ -120,24 +91,4 @@ func TestFromUnstructuredConvertsNumbers(t *testing.T) {
 	assert.Equal(t, int64(2), e.Count)
 	assert.Equal(t, 3.0, e.Ratio)
 	assert.Equal(t, []int32{0, 2, 0}, e.Numbers, "integers wrap around as in the API server")
-}
-
-func TestFromUnstructuredSortsUnknownFields(t *testing.T) {
-	doc := map[string]any{
-		"zzz": int64(1), "spec": map[string]any{"x": nil},
-		"metadata": map[string]any{"Name": "n", "ownerReferences": []any{map[string]any{}, map[string]any{"a\"b": int64(1)}}},
-	}
-	strictErrs, err := compileFor[Lease]("v1").FromUnstructured(doc, &Lease{}, true)
-	require.NoError(t, err)
-	var texts []string
-	for _, err := range strictErrs {
-		texts = append(texts, err.Error())
-	}
-	assert.Equal(t, []string{
-		`unknown field "metadata.Name"`, `unknown field "metadata.ownerReferences[1].a"b"`, `unknown field "spec.x"`, `unknown field "zzz"`,
-	}, texts)
-
-	strictErrs, err = compileFor[Lease]("v1").FromUnstructured(doc, &Lease{}, false)
-	require.NoError(t, err)
-	assert.Empty(t, strictErrs)
 }

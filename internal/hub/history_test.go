@@ -9,28 +9,6 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-func TestRingKeepsTheLastChanges(t *testing.T) {
-	for _, size := range []int{1, 2, 3, 7, 64} {
-		p := newHub(t, size)
-		assert.EqualValues(t, first, p.Oldest(p.now), "nothing has happened, so nothing is gone")
-		assert.Nil(t, p.Get(first))
-		assert.Nil(t, p.Get(first+1))
-		for range 3 * size {
-			p.publish("ns", "a")
-			oldest := max(first, p.version-uint64(size))
-			assert.Equal(t, oldest, p.Oldest(p.now), "size %d, version %d", size, p.version)
-			for v := uint64(first); v <= p.version+uint64(size); v++ {
-				c := p.Get(v)
-				if v <= oldest || v > p.version {
-					assert.Nil(t, c, "size %d, version %d of %d", size, v, p.version)
-				} else if assert.NotNil(t, c, "size %d, version %d of %d", size, v, p.version) {
-					assert.Equal(t, v, c.Version)
-				}
-			}
-		}
-	}
-}
-
 func TestRingHoldsOneChangeAtLeast(t *testing.T) {
 	for _, size := range []int{-1, 0} {
 		p := newHub(t, size)

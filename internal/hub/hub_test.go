@@ -2,7 +2,6 @@ package hub
 
 import (
 	"context"
-	"math"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -10,29 +9,6 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
-
-func TestWaitForReturnsAtItsVersion(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		p := newHub(t, 4)
-		require.NoError(t, p.WaitFor(t.Context(), first), "what is there is not waited for")
-		done := make(chan error, 3)
-		for _, version := range []uint64{101, 103, 103} {
-			go func() { done <- p.WaitFor(t.Context(), version) }()
-		}
-		synctest.Wait()
-		assert.Empty(t, done)
-		p.publish("ns", "a")
-		synctest.Wait()
-		assert.Len(t, done, 1)
-		p.publish("ns", "a")
-		synctest.Wait()
-		assert.Len(t, done, 1)
-		p.publish("ns", "a")
-		for range 3 {
-			require.NoError(t, <-done)
-		}
-	})
-}
 
 func TestWaitForEndsWithItsContext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -94,20 +70,6 @@ func TestWatchersSeeChangesAfterOthersWereClosed(t *testing.T) {
 	for n, w := range open {
 		assert.Equal(t, n == 1 || n == 2, woken(w), "watcher %d", n)
 	}
-}
-
-func TestWatchFromAnExpiredVersionIsAnError(t *testing.T) {
-	p := newHub(t, 4)
-	p.publishMany(10, "ns", "a")
-	w := p.Read(Scope{}, 105)
-	_, _, err := w.Poll(nil, math.MaxUint64)
-	expired := &ExpiredError{}
-	require.ErrorAs(t, err, &expired)
-	assert.Equal(t, &ExpiredError{Requested: 105, Oldest: 106}, expired)
-	assert.EqualError(t, err, "too old resource version: 105 (106)")
-	w.Close()
-	assert.Zero(t, p.Readers())
-	p.watch(Scope{}, 106)
 }
 
 func TestOnlyThoseConcernedAreWoken(t *testing.T) {

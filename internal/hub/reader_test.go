@@ -10,25 +10,6 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestPollReturnsEachChangeOfTheScopeOnce(t *testing.T) {
-	p := newHub(t, 16)
-	w := p.watch(Scope{Namespace: "ns"}, first)
-	p.publish("ns", "a")
-	p.publish("other", "a")
-	p.publish("ns", "b")
-	assert.True(t, woken(w))
-	got, more := poll(t, w)
-	assert.Equal(t, []uint64{101, 103}, got)
-	assert.False(t, more)
-	got, _ = poll(t, w)
-	assert.Empty(t, got)
-	assert.False(t, woken(w), "one wake-up for all")
-	p.publish("ns", "c")
-	assert.True(t, woken(w))
-	got, _ = poll(t, w)
-	assert.Equal(t, []uint64{104}, got)
-}
-
 func TestOnlyChangesOfItsScopeWakeTheWatcher(t *testing.T) {
 	p := newHub(t, 4)
 	w := p.watch(Scope{Namespace: "ns", Name: "a"}, first)
@@ -136,22 +117,6 @@ func TestExactlyABatchHasNoMore(t *testing.T) {
 	assert.False(t, more)
 }
 
-func TestWatcherThatFallsOutOfTheRingExpires(t *testing.T) {
-	p := newHub(t, 4)
-	w := p.watch(Scope{Namespace: "ns", Name: "a"}, first)
-	p.publish("ns", "a")
-	p.publishMany(3, "other", "a")
-	got, _ := poll(t, w)
-	assert.Equal(t, []uint64{101}, got, "the last moment is not too late")
-
-	p.publish("ns", "a") // 105
-	p.publishMany(4, "other", "a")
-	changes, more, err := w.Poll(nil, math.MaxUint64)
-	assert.Equal(t, &ExpiredError{Requested: 104, Oldest: 105}, err)
-	assert.Empty(t, changes)
-	assert.False(t, more)
-}
-
 func TestWatcherMayExpireBetweenTwoBatches(t *testing.T) {
 	p := newHub(t, 2*batchSize)
 	w := p.watch(Scope{}, first)
@@ -161,23 +126,6 @@ func TestWatcherMayExpireBetweenTwoBatches(t *testing.T) {
 	p.publishMany(2*batchSize, "other", "a")
 	_, _, err := w.Poll(nil, math.MaxUint64)
 	require.Error(t, err)
-}
-
-func TestIdleWatcherDoesNotExpire(t *testing.T) {
-	p := newHub(t, 4)
-	w := p.watch(Scope{Namespace: "ns", Name: "a"}, first)
-	for range 10 {
-		p.publishMany(100, "ns", "b")
-		got, _ := poll(t, w)
-		assert.Empty(t, got)
-		version, ok := w.Settled()
-		assert.True(t, ok)
-		assert.Equal(t, p.version, version)
-		p.publishMany(100, "other", "a")
-		p.publish("ns", "a")
-		got, _ = poll(t, w)
-		assert.Equal(t, []uint64{p.version}, got)
-	}
 }
 
 func TestIdleWatcherDoesNotExpireByAge(t *testing.T) {

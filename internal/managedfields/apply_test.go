@@ -51,57 +51,6 @@ func TestApplyOfTheWrongType(t *testing.T) {
 	}
 }
 
-func TestApplyRefusesDocumentsThatDoNotFitTheSchema(t *testing.T) {
-	const text = "failed to create typed patch object (n/x; coordination.k8s.io/v1, Kind=Lease): "
-	for config, want := range map[string]string{
-		`{"spec":{"zzz":1}}`:                                                                       ".spec.zzz: field not declared in schema",
-		`{"spec":{"a":1,"b":1,"strategy":1},"zzz":1}`:                                              "errors:\n  .spec.strategy: expected string, got &value.valueUnstructured{Value:1}\n  .spec.a: field not declared in schema\n  .zzz: field not declared in schema",
-		`{"spec":{"a":1,"b":1,"strategy":1}}`:                                                      "errors:\n  .spec.strategy: expected string, got &value.valueUnstructured{Value:1}\n  .spec.a: field not declared in schema",
-		`{"spec":{"leaseTransitions":"1"}}`:                                                        ".spec.leaseTransitions: expected numeric (int or float), got string",
-		`{"spec":{"strategy":5}}`:                                                                  ".spec.strategy: expected string, got &value.valueUnstructured{Value:5}",
-		`{"spec":{"strategy":["x"]}}`:                                                              `.spec.strategy: expected string, got &value.valueUnstructured{Value:[]interface {}{"x"}}`,
-		`{"spec":{"renewTime":{"a":1}}}`:                                                           ".spec.renewTime: expected any scalar, got &{map[a:1]}",
-		`{"spec":"x"}`:                                                                             ".spec: expected map, got &{x}",
-		`{"spec":{"strategy":1,"holderIdentity":true}}`:                                            "errors:\n  .spec.holderIdentity: expected string, got &value.valueUnstructured{Value:true}\n  .spec.strategy: expected string, got &value.valueUnstructured{Value:1}",
-		`{"metadata":{"namespace":"n","name":"x","labels":{"a":1.5}}}`:                             ".metadata.labels.a: expected string, got &value.valueUnstructured{Value:1.5}",
-		`{"metadata":{"namespace":"n","name":"x","finalizers":"x"}}`:                               ".metadata.finalizers: expected list, got &{x}",
-		`{"metadata":{"namespace":"n","name":"x","finalizers":["a/b","a/b"]}}`:                     `.metadata.finalizers: duplicate entries for key [="a/b"]`,
-		`{"metadata":{"namespace":"n","name":"x","finalizers":[5]}}`:                               `.metadata.finalizers[=5]: expected string, got &value.valueUnstructured{Value:5}`,
-		`{"metadata":{"namespace":"n","name":"x","finalizers":[null]}}`:                            `.metadata.finalizers: element 0: associative list without keys has an element that's an explicit null`,
-		`{"metadata":{"namespace":"n","name":"x","finalizers":[{}]}}`:                              `.metadata.finalizers: element 0: associative list without keys has an element that's a map type`,
-		`{"metadata":{"namespace":"n","name":"x","finalizers":[[]]}}`:                              `.metadata.finalizers: element 0: not supported: associative list with lists as elements`,
-		`{"metadata":{"namespace":"n","name":"x","ownerReferences":[null]}}`:                       `.metadata.ownerReferences: element 0: associative list with keys may not have a null element`,
-		`{"metadata":{"namespace":"n","name":"x","ownerReferences":[1]}}`:                          `.metadata.ownerReferences: element 0: associative list with keys may not have non-map elements`,
-		`{"metadata":{"namespace":"n","name":"x","ownerReferences":[{},{}]}}`:                      `.metadata.ownerReferences: duplicate entries for key [uid=""]`,
-		`{"metadata":{"namespace":"n","name":"x","ownerReferences":[{"uid":"u","controller":1}]}}`: `.metadata.ownerReferences[uid="u"].controller: expected boolean, got &{1}`,
-		`{"metadata":{"namespace":"n","name":"x","managedFields":[5]}}`:                            `.metadata.managedFields[0]: expected map, got &{5}`,
-		`{"metadata":{"namespace":"n","name":"x","managedFields":"x"}}`:                            `.metadata.managedFields: expected list, got &{x}`,
-	} {
-		t.Run(config, func(t *testing.T) {
-			w := world{t: t, kind: leases}
-			doc := tree(t, config)
-			if doc["metadata"] == nil {
-				config = strings.Replace(config, "{", `{"metadata":{"namespace":"n","name":"x"},`, 1)
-			}
-			err := w.apply("a", config)
-			assert.EqualError(t, err, text+want)
-			assert.Empty(t, meta.StatusOf(err).Reason)
-		})
-	}
-	w := world{t: t, kind: things}
-	assert.EqualError(t, w.apply("a", `{"choices":[{}]}`), `failed to create typed patch object (/; example.com/v1, Kind=Thing): `+
-		`.choices: element 0: associative list with keys has an element that omits all key fields ["id"] (and doesn't have default values for any key fields)`)
-}
-
-func TestApplyWhoseResultIsInvalid(t *testing.T) {
-	w := world{t: t, kind: leases}
-	assert.EqualError(t, w.apply("a", `{"metadata":{"name":"x"},"spec":{"leaseTransitions":1.5}}`),
-		`failed to convert new object (/x; coordination.k8s.io/v1, Kind=Lease) to proper version: unable to convert unstructured object to coordination.k8s.io/v1, Kind=Lease: cannot convert float64 to int32`)
-	assert.EqualError(t, w.apply("a", `{"metadata":{"name":"x"},"spec":{"renewTime":"2024-01-01T00:00:00Z"}}`),
-		`failed to convert new object (/x; coordination.k8s.io/v1, Kind=Lease) to proper version: unable to convert unstructured object to coordination.k8s.io/v1, Kind=Lease: `+
-			`parsing time "2024-01-01T00:00:00Z" as "2006-01-02T15:04:05.000000Z07:00": cannot parse "Z" as ".000000"`)
-}
-
 func TestApplyWhoseResultCannotBeConverted(t *testing.T) {
 	w := world{t: t, kind: gadgets}
 	require.NoError(t, w.applyIn(1, "a", false, `{"spec":{"count":1}}`))

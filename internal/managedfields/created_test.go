@@ -7,41 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/stretchr/testify/assert"
-
 	"github.com/kubecoord/kubecoord/store/meta"
 )
-
-func TestCreate(t *testing.T) {
-	for name, row := range map[string]struct {
-		kind    *FieldManager
-		version int
-		text    string
-		want    string
-	}{
-		"a lease": {leases, 0, `{"metadata":{"name":"a","labels":{"b":"1","a":"2"},"annotations":{"x/y":""}},"spec":{"renewTime":"2024-01-01T00:00:01.000000Z","holderIdentity":"h"}}`,
-			`{"f:metadata":{"f:annotations":{".":{},"f:x/y":{}},"f:labels":{".":{},"f:a":{},"f:b":{}}},"f:spec":{"f:holderIdentity":{},"f:renewTime":{}}}`},
-		"nothing":              {leases, 0, `{"metadata":{"name":"a"},"spec":{}}`, ``},
-		"names with escapes":   {leases, 0, `{"metadata":{"labels":{"\"\\<\n\u0001ä\u2028":"1"}},"spec":{}}`, ""},
-		"many labels":          {leases, 0, `{"metadata":{"labels":{"9":"","8":"","7":"","6":"","5":"","4":"","3":"","2":"","1":"","0":""}},"spec":{}}`, ""},
-		"a member always sent": {candidates, 0, `{"metadata":{},"spec":{"leaseName":"l"}}`, `{"f:spec":{"f:leaseName":{}}}`},
-		"the same, empty":      {candidates, 0, `{"metadata":{},"spec":{"strategy":"s"}}`, `{"f:spec":{"f:strategy":{}}}`},
-		"an atomic list":       {candidates, 2, `{"metadata":{},"spec":{"leaseName":"","preferredStrategies":["s"]}}`, `{"f:spec":{"f:preferredStrategies":{}}}`},
-		"an empty struct":      {things, 0, `{"metadata":{},"part":{}}`, `{"f:part":{}}`},
-		"a struct":             {things, 0, `{"metadata":{"name":"a"},"part":{"a":"1"},"on":false}`, `{"f:on":{},"f:part":{".":{},"f:a":{}}}`},
-		"finalizers":           {leases, 0, `{"metadata":{"finalizers":["f"]},"spec":{}}`, `{"f:metadata":{"f:finalizers":{".":{},"v:\"f\"":{}}}}`},
-		"a list by keys":       {things, 0, `{"metadata":{},"items":[{"name":"a"}]}`, ""},
-		"a map of structs":     {things, 0, `{"metadata":{},"parts":{"a":{}}}`, ""},
-	} {
-		t.Run(name, func(t *testing.T) {
-			w := world{t: t, kind: row.kind}
-			w.updateIn(row.version, "m", row.text) // compares
-			if row.want != "" {
-				assert.Equal(t, row.want, string(w.live.GetObjectMeta().ManagedFields[0].FieldsV1.Raw))
-			}
-		})
-	}
-}
 
 // FuzzUpdate makes random writes by several managers; world compares each update with one of trees.
 func FuzzUpdate(f *testing.F) {

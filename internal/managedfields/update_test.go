@@ -12,37 +12,6 @@ import (
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
-const sentEntry = `{"manager":"%s","operation":"%s","apiVersion":"%s","fieldsType":"%s","fieldsV1":{"f:spec":{"f:holderIdentity":{}}}}`
-
-func TestUpdateWithManagedFieldsInTheBody(t *testing.T) {
-	good := fmt.Sprintf(sentEntry, "x", "Update", "coordination.k8s.io/v1", "FieldsV1")
-	for name, row := range map[string]struct {
-		sent string
-		want []string
-	}{
-		"none":                 {``, []string{`m U 1 {"f:spec":{"f:holderIdentity":{},"f:strategy":{}}}`}},
-		"an empty list":        {`,"managedFields":[]`, nil},
-		"an empty entry":       {`,"managedFields":[{}]`, nil},
-		"a good one":           {`,"managedFields":[` + good + `]`, []string{`x U - {"f:spec":{"f:holderIdentity":{}}}`}},
-		"the same twice":       {`,"managedFields":[` + good + `,` + good + `]`, []string{`x U - {"f:spec":{"f:holderIdentity":{}}}`}},
-		"an unknown operation": {`,"managedFields":[` + fmt.Sprintf(sentEntry, "x", "Get", "v1", "FieldsV1") + `]`, []string{`m U 1 {"f:spec":{"f:holderIdentity":{},"f:strategy":{}}}`}},
-		"no version":           {`,"managedFields":[` + fmt.Sprintf(sentEntry, "x", "Update", "", "FieldsV1") + `]`, []string{`m U 1 {"f:spec":{"f:holderIdentity":{},"f:strategy":{}}}`}},
-		"an unknown format":    {`,"managedFields":[` + fmt.Sprintf(sentEntry, "x", "Update", "v1", "FieldsV2") + `]`, []string{`m U 1 {"f:spec":{"f:holderIdentity":{},"f:strategy":{}}}`}},
-		"no set":               {`,"managedFields":[` + strings.Replace(good, `{"f:spec"`, `{"spec"`, 1) + `]`, []string{`m U 1 {"f:spec":{"f:holderIdentity":{},"f:strategy":{}}}`}},
-		"a version that is not served": {`,"managedFields":[` + fmt.Sprintf(sentEntry, "x", "Update", "apps/v1", "FieldsV1") + `,` + good + `]`,
-			[]string{`x U - {"f:spec":{"f:holderIdentity":{}}}`}},
-		"an invalid version": {`,"managedFields":[` + fmt.Sprintf(sentEntry, "x", "Update", "a/b/c", "FieldsV1") + `]`,
-			[]string{`m U 1 {"f:spec":{"f:holderIdentity":{},"f:strategy":{}}}`}},
-	} {
-		t.Run(name, func(t *testing.T) {
-			w := world{t: t, kind: leases}
-			w.update("m", `{"metadata":{},"spec":{"holderIdentity":"x","strategy":"s"}}`)
-			w.update("n", `{"metadata":{`+strings.TrimPrefix(row.sent, ",")+`},"spec":{"holderIdentity":"x","strategy":"s"}}`)
-			assert.Equal(t, row.want, w.record())
-		})
-	}
-}
-
 // The oldest managers are merged, wherever they stand in the list, and each version by itself.
 func TestOldestManagersOfAVersionAreMerged(t *testing.T) {
 	w := world{t: t, kind: candidates}

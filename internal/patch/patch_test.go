@@ -77,33 +77,6 @@ func unescape(s string) string {
 	return unquote([]byte(`"` + s + `"`))
 }
 
-func TestResultThatIsNoObjectIsInvalidWithEveryFieldValidation(t *testing.T) {
-	const doc = `{\"apiVersion\":\"coordination.k8s.io/v1\",\"kind\":\"Lease\",\"metadata\":{\"name\":\"x\"},\"spec\":{\"holderIdentity\":5,\"q\":1}}`
-	tests := map[string]struct {
-		apply      patchFunc
-		body, want string
-	}{
-		"JSON patch": {
-			JSON, `[{"op":"replace","path":"/spec/holderIdentity","value":5},{"op":"add","path":"/spec/q","value":1}]`,
-			doc + `": json: cannot unmarshal number into Go struct field LeaseSpec.spec.holderIdentity of type string`,
-		},
-		"merge patch": {
-			Merge, `{"spec":{"holderIdentity":5,"q":1}}`,
-			doc + `": json: cannot unmarshal number into Go struct field LeaseSpec.spec.holderIdentity of type string`,
-		},
-		"strategic merge patch": {
-			Strategic, `{"spec":{"holderIdentity":5,"q":1}}`, `map[spec:map[holderIdentity:5 q:1]]": cannot convert int64 to string`,
-		},
-	}
-	for name, test := range tests {
-		t.Run(name, func(t *testing.T) {
-			for _, v := range []Validation{Ignore, Warn, Strict} {
-				checkRefused(t, test.apply, plain, test.body, v, 422, ` "" is invalid: patch: Invalid value: "`+test.want)
-			}
-		})
-	}
-}
-
 func TestBodyThatIsNotJSONIsRefused(t *testing.T) {
 	for _, apply := range []patchFunc{JSON, Merge, Strategic} {
 		for _, body := range []string{"", " ", "{", "{} x", "\xff", `{"a":"` + "\n" + `"}`, "nul"} {

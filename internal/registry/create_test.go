@@ -14,8 +14,6 @@ import (
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
-const uuid4 = `^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$`
-
 func TestCreateInAnotherNamespaceIsRefusedBeforeItWarns(t *testing.T) {
 	warned := func(text string) { t.Error(text) }
 	twice := newLease("ns/a", owners(owner("u"), owner("u")))
@@ -82,24 +80,4 @@ func TestCreateRefusesObjectsTooLargeForEtcd(t *testing.T) {
 		return nil
 	}, store.UpdateOptions{})
 	assertPlain(t, err, "etcdserver: request is too large")
-}
-
-func TestCreateClearsFieldsOfTheServer(t *testing.T) {
-	leases := leasesIn(newStore(t))
-	yesterday := meta.NewTime(epoch.Add(-24 * time.Hour))
-	l := newLease("ns/a")
-	l.TypeMeta = meta.TypeMeta{Kind: "Other", APIVersion: "v9"}
-	l.UID, l.SelfLink, l.Generation = "mine", "/self", 7
-	l.CreationTimestamp, l.DeletionTimestamp, l.DeletionGracePeriodSeconds = yesterday, &yesterday, new(int64(30))
-	l.Finalizers = []string{"example.com/f"}
-	got := mustCreate(t, leases, l)
-
-	assert.Regexp(t, uuid4, string(got.UID))
-	assert.Empty(t, got.SelfLink)
-	assert.Equal(t, meta.NewTime(epoch), got.CreationTimestamp)
-	assert.Nil(t, got.DeletionTimestamp)
-	assert.Nil(t, got.DeletionGracePeriodSeconds)
-	assert.Zero(t, got.TypeMeta)
-	assert.EqualValues(t, 7, got.Generation, "a generation is kept as it was sent")
-	assert.EqualValues(t, "mine", l.UID, "the caller's object must not change")
 }

@@ -42,38 +42,6 @@ func valves(change func(*kind.Descriptor[*valve])) *store.Kind[valve] {
 
 func clusterScoped(d *kind.Descriptor[*valve]) { d.Resource.ClusterScoped = true }
 
-func TestStatusAndGenerationOfACustomKind(t *testing.T) {
-	all := in(newStore(t), valves(nil))
-	ctx, opts := t.Context(), store.UpdateOptions{FieldManager: "me"}
-	created := &valve{ObjectMeta: objectMeta("ns/a"), Status: valveStatus{7}}
-	created.Labels = map[string]string{"owned": "yes"}
-	v, err := all.Create(ctx, created, store.CreateOptions(opts))
-	require.NoError(t, err)
-	assert.Zero(t, v.Status, "a create has no status")
-	assert.EqualValues(t, 1, v.Generation)
-
-	v.Spec.Open, v.Status, v.Labels = true, valveStatus{7}, map[string]string{"k": "v"}
-	v, err = all.Status().Update(ctx, v, opts)
-	require.NoError(t, err)
-	assert.False(t, v.Spec.Open)
-	assert.Equal(t, created.Labels, v.Labels)
-	assert.Equal(t, valveStatus{7}, v.Status, "and nothing else")
-	assert.EqualValues(t, 1, v.Generation)
-	require.Len(t, v.ManagedFields, 2)
-	assert.Equal(t, "status", v.ManagedFields[1].Subresource)
-	assert.Equal(t, `{"f:status":{"f:flow":{}}}`, string(v.ManagedFields[1].FieldsV1.Raw))
-
-	v.Status, v.Labels = valveStatus{9}, map[string]string{"k": "v"}
-	v, err = all.Update(ctx, v, opts)
-	require.NoError(t, err)
-	assert.Equal(t, valveStatus{7}, v.Status)
-	assert.EqualValues(t, 1, v.Generation, "labels are metadata")
-	v.Spec.Open = true
-	v, err = all.Update(ctx, v, opts)
-	require.NoError(t, err)
-	assert.EqualValues(t, 2, v.Generation)
-}
-
 func TestWarningsAboutFinalizersOfACustomKind(t *testing.T) {
 	st := newStore(t)
 	r := st.Resource(kinds.Of(valves(nil)))
@@ -134,35 +102,6 @@ func TestClusterScopedKind(t *testing.T) {
 		opts.Continue = m.Continue
 	}
 	assert.Equal(t, []string{"a", "b", "c"}, names)
-}
-
-// An object of a custom kind keeps the type that its body names until it is validated.
-func TestWriteOfAnotherTypeIsRefused(t *testing.T) {
-	kind := valves(nil)
-	r := newStore(t).Resource(kinds.Of(kind))
-	req := registry.Request{Namespace: "ns", Name: "a"}
-	typed := func(kind, apiVersion string) *valve {
-		return &valve{TypeMeta: meta.TypeMeta{Kind: kind, APIVersion: apiVersion}, ObjectMeta: objectMeta("ns/a")}
-	}
-	patch := func(text string) registry.Change {
-		return &registry.Patch{Type: registry.MergePatch, Data: []byte(text), Scheme: kinds.NewScheme(kinds.Of(kind))}
-	}
-	const otherKind = `Pump.example.com "a" is invalid: kind: Invalid value: "Pump": must be Valve`
-	const otherVersion = `Valve.example.com "a" is invalid: apiVersion: Invalid value: "example.com/v2": must be example.com/v1`
-	_, err := r.Create(t.Context(), typed("Pump", "example.com/v1"), req)
-	assertStatus(t, err, 422, store.ErrInvalid, otherKind)
-	_, err = r.Create(t.Context(), typed("Valve", "example.com/v2"), req)
-	assertStatus(t, err, 422, store.ErrInvalid, otherVersion)
-	_, err = r.Create(t.Context(), typed("Valve", "example.com/v1"), req)
-	require.NoError(t, err)
-	for text, change := range map[string]registry.Change{
-		otherKind:    r.Replace(typed("Pump", "example.com/v1")),
-		otherVersion: patch(`{"apiVersion":"example.com/v2"}`),
-		"Internal error occurred: Object 'apiVersion' is missing in 'object has no apiVersion field'": patch(`{"apiVersion":null}`),
-	} {
-		_, _, err := r.Update(t.Context(), &req, change)
-		assert.EqualError(t, err, text)
-	}
 }
 
 func TestKindsThatClaimOneResource(t *testing.T) {

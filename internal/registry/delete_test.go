@@ -1,8 +1,6 @@
 package registry_test
 
 import (
-	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -16,12 +14,6 @@ import (
 	"github.com/kubecoord/kubecoord/store/clock"
 	"github.com/kubecoord/kubecoord/store/meta"
 )
-
-func TestMarkLeavesAGenerationOfZeroAlone(t *testing.T) {
-	leases := leasesIn(newStore(t))
-	mustCreate(t, leases, newLease("ns/a", finalizers("example.com/f")))
-	assert.Zero(t, mustDelete(t, leases, "ns/a").Generation)
-}
 
 // Only a dump can hold a deletion in the future: there is no graceful deletion.
 func TestDeleteEndsADeletionOfTheFuture(t *testing.T) {
@@ -48,19 +40,6 @@ func TestGracePeriodOfATerminatingObjectStays(t *testing.T) {
 	assert.EqualValues(t, 0, *got.DeletionGracePeriodSeconds)
 	_, err := leases.Modify(t.Context(), "ns", "a", func(l *lease.Lease) error { l.DeletionGracePeriodSeconds = new(int64(5)); return nil }, store.UpdateOptions{})
 	assert.ErrorContains(t, err, "metadata.deletionGracePeriodSeconds: Invalid value: 5: field is immutable")
-}
-
-func TestDeleteReportsWhetherTheObjectIsGone(t *testing.T) {
-	st := newStore(t)
-	mustCreate(t, leasesIn(st), newLease("ns/a", finalizers("a/f")))
-	createAll(t, leasesIn(st), "ns/b")
-	r := leaseResource(st)
-	d, err := r.Delete(t.Context(), new(registry.Request{Namespace: "ns", Name: "a"}), &kinds.DeleteOptions{})
-	require.NoError(t, err)
-	assert.False(t, d.Removed)
-	d, err = r.Delete(t.Context(), new(registry.Request{Namespace: "ns", Name: "b"}), &kinds.DeleteOptions{})
-	require.NoError(t, err)
-	assert.True(t, d.Removed)
 }
 
 // The clock is asked when an object is marked, and before a commit, for the age of the history:
@@ -96,29 +75,6 @@ func TestDeleteIsRetriedOnTheNewerState(t *testing.T) {
 	between = func() { mustModify(t, leases, "ns/d", finalizers("a/f")) }
 	assert.NotNil(t, mustDelete(t, leases, "ns/d").DeletionTimestamp, "the newer state must stay")
 	assert.NotNil(t, mustGet(t, leases, "ns/d").DeletionTimestamp)
-}
-
-func TestOneOfManyDeletersSucceeds(t *testing.T) {
-	const deleters, rounds = 4, 500
-	st := newStore(t)
-	leases := leasesIn(st)
-	for round := range rounds {
-		createAll(t, leases, "ns/a")
-		var succeeded atomic.Int32
-		var wg sync.WaitGroup
-		for range deleters {
-			wg.Go(func() {
-				if _, err := leases.Delete(t.Context(), "ns", "a", kinds.DeleteOptions{}); err == nil {
-					succeeded.Add(1)
-				} else {
-					assert.ErrorIs(t, err, store.ErrNotFound)
-				}
-			})
-		}
-		wg.Wait()
-		require.EqualValues(t, 1, succeeded.Load(), "round %d", round)
-	}
-	assert.EqualValues(t, 1000+2*rounds, st.ResourceVersion())
 }
 
 func TestDeletePreconditions(t *testing.T) {

@@ -46,27 +46,6 @@ func openUnloaded(t testing.TB, e *engine.Engine) *registry.Store {
 func hold(f *engine.Faults)    { f.Hold = true }
 func release(f *engine.Faults) { f.Hold = false }
 
-func TestStoresOnOneEngineSeeEachOther(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		e := engine.New(1000)
-		a, b := openOn(t, e), openOn(t, e)
-		events := record(t, b, registry.ListOptions{ResourceVersion: "1000"})
-		created := mustCreate(t, leasesIn(a), newLease("ns/a", holder("one")))
-		assert.Equal(t, "1001", created.ResourceVersion)
-		got := mustGet(t, leasesIn(b), "ns/a")
-		assert.Equal(t, created, got)
-		got.Spec.HolderIdentity = new("two")
-		updated := mustUpdate(t, leasesIn(b), got)
-		items, m := mustList(t, leasesIn(a), registry.ListOptions{})
-		assert.Equal(t, []*lease.Lease{updated}, items)
-		assert.Equal(t, "1002", m.ResourceVersion)
-		assert.Equal(t, "1003", mustDelete(t, leasesIn(a), "ns/a").ResourceVersion)
-		_, err := leasesIn(b).Get(t.Context(), "ns", "a")
-		assert.ErrorIs(t, err, store.ErrNotFound)
-		assert.Equal(t, []string{"ADDED ns/a@1001", "MODIFIED ns/a@1002", "DELETED ns/a@1003"}, events.take())
-	})
-}
-
 // What a write decides from an old cache is decided again from the present state.
 func TestWritesFromAnOldCache(t *testing.T) {
 	modify := func(c collection, name, holder string) error {
@@ -235,23 +214,6 @@ func TestAWriteWithoutAnswerIsNotRepeated(t *testing.T) {
 		}, store.UpdateOptions{})
 		assertPlain(t, err, unknown.Error())
 		assert.EqualValues(t, 1, *mustGet(t, leasesIn(st), "ns/held").Spec.LeaseTransitions, "the write took place once")
-	})
-}
-
-func TestRemovingTheLastFinalizerDeletesTheKey(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		e := engine.New(1000)
-		st := openOn(t, e)
-		events := record(t, st, fromNow())
-		mustCreate(t, leasesIn(st), newLease("ns/a", finalizers("a/f", "b/f")))
-		mustDelete(t, leasesIn(st), "ns/a")
-		mustModify(t, leasesIn(st), "ns/a", finalizers("b/f"))
-		assert.NotNil(t, e.Value("leases/ns/a"))
-		last := mustModify(t, leasesIn(st), "ns/a", finalizers())
-		assert.Equal(t, "1003", last.ResourceVersion, "the answer has the version before")
-		assert.Empty(t, last.Finalizers)
-		assert.Nil(t, e.Value("leases/ns/a"))
-		assert.Equal(t, []string{"ADDED ns/a@1001", "MODIFIED ns/a@1002", "MODIFIED ns/a@1003", "DELETED ns/a@1004"}, events.take())
 	})
 }
 

@@ -27,43 +27,6 @@ func newFork(t testing.TB, st *registry.Store) *registry.Store {
 	return f
 }
 
-func TestForksNeverSeeEachOthersWrites(t *testing.T) {
-	parent := newStore(t)
-	leases := leasesIn(parent)
-	createAll(t, leases, "ns/a", "ns/b", "ns/c")
-	_, err := in(parent, endpoints.Kind()).Create(t.Context(), newEndpoints("ns/a"), store.CreateOptions{})
-	require.NoError(t, err)
-	fork := newFork(t, parent)
-	forked := leasesIn(fork)
-	assert.EqualValues(t, 1004, fork.ResourceVersion())
-	assert.Equal(t, mustGet(t, leases, "ns/a"), mustGet(t, forked, "ns/a"))
-	_, err = in(fork, endpoints.Kind()).Get(t.Context(), "ns", "a")
-	assert.NoError(t, err, "all kinds are there")
-
-	mustModify(t, leases, "ns/a", holder("parent"))
-	mustDelete(t, leases, "ns/b")
-	createAll(t, leases, "ns/d")
-	mustModify(t, forked, "ns/a", holder("fork"))
-	mustModify(t, forked, "ns/b", holder("fork"))
-	mustDelete(t, forked, "ns/c")
-
-	state := func(c collection) (out []string) {
-		items, _ := mustList(t, c, registry.ListOptions{})
-		for _, l := range items {
-			text := l.Name + "@" + l.ResourceVersion
-			if l.Spec.HolderIdentity != nil {
-				text += " " + *l.Spec.HolderIdentity
-			}
-			out = append(out, text)
-		}
-		return out
-	}
-	assert.Equal(t, []string{"a@1005 parent", "c@1003", "d@1007"}, state(leases))
-	assert.Equal(t, []string{"a@1005 fork", "b@1006 fork"}, state(forked))
-	assert.EqualValues(t, 1007, parent.ResourceVersion())
-	assert.EqualValues(t, 1007, fork.ResourceVersion())
-}
-
 func TestForkOfAClosedStoreIsAnError(t *testing.T) {
 	st := newStore(t)
 	fork := newFork(t, st)
@@ -114,28 +77,6 @@ func TestWriteOfAForkIsNoConflict(t *testing.T) {
 			})
 		}
 	}
-}
-
-// What changes nothing, and what is a dry run, answers with the current state of
-// its own world.
-func TestWritesOfAForkLeaveTheCurrentStateCurrent(t *testing.T) {
-	parent := newStore(t)
-	createAll(t, leasesIn(parent), "ns/a")
-	before := mustGet(t, leasesIn(parent), "ns/a")
-	fork := newFork(t, parent)
-	mustModify(t, leasesIn(parent), "ns/a", holder("parent"))
-	mustDelete(t, leasesIn(parent), "ns/a")
-
-	assert.Equal(t, before, mustUpdate(t, leasesIn(fork), before), "it changes nothing")
-	dry := *before
-	dry.Spec.HolderIdentity = new("dry")
-	got, err := leasesIn(fork).Update(t.Context(), &dry, store.UpdateOptions{DryRun: true})
-	require.NoError(t, err)
-	assert.Equal(t, "dry", *got.Spec.HolderIdentity)
-	got, err = leasesIn(fork).Delete(t.Context(), "ns", "a", kinds.DeleteOptions{DryRun: dryAll})
-	require.NoError(t, err)
-	assert.Equal(t, before, got)
-	assert.Equal(t, before, mustGet(t, leasesIn(fork), "ns/a"))
 }
 
 func TestWatchFromBeforeTheForkSeesSharedHistoryThenItsOwn(t *testing.T) {

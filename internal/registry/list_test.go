@@ -2,9 +2,6 @@ package registry_test
 
 import (
 	"context"
-	"fmt"
-	"slices"
-	"strconv"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -14,26 +11,6 @@ import (
 	"github.com/kubecoord/kubecoord/internal/registry"
 	"github.com/kubecoord/kubecoord/lease"
 )
-
-func TestListIsOrderedByTheBytesOfNamespaceAndName(t *testing.T) {
-	leases := leasesIn(newStore(t))
-	var want []string
-	for _, namespace := range []string{"a", "a-a", "a0", "aa", "b", "a-b-c"} {
-		for _, name := range []string{"a", "a-a", "a.a", "a0", "0", "b"} {
-			want = append(want, namespace+"/"+name)
-		}
-	}
-	createAll(t, leases, want...)
-	slices.Sort(want)
-	items, _ := mustList(t, leases, registry.ListOptions{})
-	assert.Equal(t, want, paths(items))
-	for i, path := range want {
-		items, _ = mustList(t, leases, registry.ListOptions{Continue: tokenOf("-1", "/"+path)})
-		assert.Equal(t, want[i:], paths(items), "from %s", path)
-		items, _ = mustList(t, leases, registry.ListOptions{Continue: tokenOf("-1", "/"+path+"\x00")})
-		assert.Equal(t, want[i+1:], paths(items), "after %s", path)
-	}
-}
 
 func TestRemainingItemCount(t *testing.T) {
 	for name, row := range map[string]struct {
@@ -92,50 +69,6 @@ func pages(t testing.TB, leases collection, opts registry.ListOptions, between f
 	}
 }
 
-func TestPagesShowOneVersionDespiteWritesBetweenThem(t *testing.T) {
-	for _, limit := range []int64{1, 2, 3, 7, 10, 11} {
-		leases := leasesIn(newStore(t))
-		createAll(t, leases, manyPaths("a", 6)...)
-		createAll(t, leases, manyPaths("b", 4)...)
-		want, _ := mustList(t, leases, registry.ListOptions{})
-		got := pages(t, leases, registry.ListOptions{Limit: limit}, func(page int) {
-			n := strconv.Itoa(page)
-			createAll(t, leases, "a/new"+n, "c/new"+n)
-			mustModify(t, leases, "b/l00003", holder(n))
-			if page == 1 {
-				mustDelete(t, leases, "b/l00002")
-				mustDelete(t, leases, "a/l00000")
-			}
-		})
-		assert.Equal(t, want, got, "limit %d", limit)
-	}
-}
-
-// Pages of the state of now and of an old one, of a namespace and of all, count what is behind them.
-func TestPageAfterTheWholeListCountsWhatIsBehindIt(t *testing.T) {
-	leases := leasesIn(newStore(t))
-	createAll(t, leases, "a/x", "a/y", "a/z", "b/x")
-	mustList(t, leases, registry.ListOptions{Namespace: "a"})
-	// A page is remembered, and ends nowhere; this token starts at the first key.
-	items, m := mustList(t, leases, registry.ListOptions{Namespace: "a", Limit: 2, Continue: tokenOf("1004", "/")})
-	assert.Equal(t, []string{"a/x", "a/y"}, paths(items))
-	assert.Equal(t, int64(1), *m.RemainingItemCount)
-}
-
-// A page of a selector ends at the same key, but counts nothing.
-func TestPageAfterOneOfASelectorCountsWhatIsBehindIt(t *testing.T) {
-	for _, opts := range []registry.ListOptions{
-		{Limit: 1, LabelSelector: "!k"}, {Limit: 1, FieldSelector: "metadata.name!=none"},
-		{Limit: 1, ShardSelector: "shardRange(object.metadata.uid, '0x0000000000000000', '0x10000000000000000')"},
-	} {
-		leases := leasesIn(newStore(t))
-		createAll(t, leases, "a/x", "a/y", "a/z")
-		_, m := mustList(t, leases, opts)
-		_, m = mustList(t, leases, registry.ListOptions{Limit: 1, Continue: m.Continue})
-		assert.EqualValues(t, 1, *m.RemainingItemCount)
-	}
-}
-
 // A page of another namespace ends at the same name, but counts other objects.
 func TestPageAfterOneOfAnotherNamespaceCountsWhatIsBehindIt(t *testing.T) {
 	leases := leasesIn(newStore(t))
@@ -173,32 +106,6 @@ func TestListEndsWithItsContext(t *testing.T) {
 	for _, opts := range []registry.ListOptions{{}, {Namespace: "ns"}, {LabelSelector: "a=b"}, {Limit: 1099}} {
 		_, _, err := leases.List(gone, opts)
 		assert.ErrorIs(t, err, context.Canceled)
-	}
-}
-
-func TestEachPageCountsWhatIsBehindIt(t *testing.T) {
-	st := newStore(t)
-	leases := leasesIn(st)
-	createAll(t, leases, append(append(manyPaths("a", 23), manyPaths("b", 17)...), manyPaths("c", 1)...)...)
-	for _, change := range []bool{false, true} {
-		for namespace, total := range map[string]int64{"": 41, "a": 23, "b": 17} {
-			for range 2 { // the second walk is remembered
-				opts := registry.ListOptions{Namespace: namespace, Limit: 5, ResourceVersion: "1041"}
-				for read := int64(5); ; read += 5 {
-					items, m := mustList(t, leases, opts)
-					if m.Continue == "" {
-						assert.Equal(t, total, read-5+int64(len(items)))
-						assert.Nil(t, m.RemainingItemCount)
-						break
-					}
-					assert.Equal(t, total-read, *m.RemainingItemCount)
-					opts = registry.ListOptions{Namespace: namespace, Limit: 5, Continue: m.Continue}
-					if change && read == 10 {
-						createAll(t, leases, fmt.Sprintf("a/new-%s%d", namespace, st.ResourceVersion()))
-					}
-				}
-			}
-		}
 	}
 }
 

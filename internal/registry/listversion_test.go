@@ -108,43 +108,6 @@ func randomHistory(t *testing.T, st *registry.Store, writes int) states {
 	return history
 }
 
-func TestExactListAtEveryVersionIsTheStateOfThatVersion(t *testing.T) {
-	st := newStore(t)
-	leases := leasesIn(st)
-	history := randomHistory(t, st, 600)
-	require.Len(t, history, 601)
-	// Not in order, so that kept snapshots come and go.
-	for version, want := range history {
-		items, m := mustList(t, leases, registry.ListOptions{ResourceVersion: rv(version), ResourceVersionMatch: registry.MatchExact})
-		require.Equal(t, rv(version), m.ResourceVersion)
-		require.Len(t, items, len(want), "version %d", version)
-		for _, l := range items {
-			require.Equal(t, want[l.Namespace+"/"+l.Name], l, "version %d", version)
-		}
-	}
-}
-
-func TestExactListReachesAsFarBackAsHistory(t *testing.T) {
-	st := newStoreWith(t, registry.Options{History: 10})
-	leases := leasesIn(st)
-	createAll(t, leases, manyPaths("ns", 30)...)
-	exact := func(version uint64) ([]*lease.Lease, error) {
-		items, _, err := leases.List(t.Context(), registry.ListOptions{ResourceVersion: rv(version), ResourceVersionMatch: registry.MatchExact})
-		return items, err
-	}
-	items, err := exact(1020)
-	require.NoError(t, err)
-	assert.Len(t, items, 20)
-	_, err = exact(1019)
-	assertStatus(t, err, 410, store.ErrExpired, tooOldList)
-	mustDelete(t, leases, "ns/l00000")
-	_, err = exact(1020)
-	assertStatus(t, err, 410, store.ErrExpired, tooOldList)
-	items, err = exact(1021)
-	require.NoError(t, err)
-	assert.Len(t, items, 21)
-}
-
 func TestExactListEndsAtTheAgeOfHistory(t *testing.T) {
 	now := epoch
 	st := newStoreWith(t, registry.Options{HistoryAge: time.Minute, Clock: clock.Func(func() time.Time { return now })})

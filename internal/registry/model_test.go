@@ -339,7 +339,11 @@ func (m *model) page(p modelPage, items []*lease.Lease, lm meta.ListMeta) {
 	}
 	rest := p.left[n:]
 	if p.opts.LabelSelector == "" {
-		if (lm.Continue != "") != (len(rest) > 0) || lm.RemainingItemCount != nil && *lm.RemainingItemCount != int64(len(rest)) {
+		count := int64(0)
+		if lm.RemainingItemCount != nil {
+			count = *lm.RemainingItemCount
+		}
+		if (lm.Continue != "") != (len(rest) > 0) || count != int64(len(rest)) {
 			m.Fatalf("page %+v: got %+v, want %d items to follow", p.opts, lm, len(rest))
 		}
 	} else if lm.Continue == "" && len(rest) > 0 {

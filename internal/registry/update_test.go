@@ -10,7 +10,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/kubecoord/kubecoord/endpoints"
-	"github.com/kubecoord/kubecoord/internal/kinds"
 	"github.com/kubecoord/kubecoord/internal/patch"
 	"github.com/kubecoord/kubecoord/internal/registry"
 	"github.com/kubecoord/kubecoord/lease"
@@ -188,27 +187,4 @@ func TestDuplicatesInAnAppliedConfiguration(t *testing.T) {
 		}
 		assert.Equal(t, row.warnings, warnings)
 	}
-}
-
-func TestUpdateReportsWhetherItCreated(t *testing.T) {
-	r := leaseResource(newStore(t))
-	req := registry.Request{Namespace: "ns", Name: "a"}
-	put := func() (*registry.Item, bool, error) {
-		return r.Update(t.Context(), &req, registry.Replacement(func(current *registry.Item) (kinds.Object, error) {
-			l := newLease("ns/a")
-			if current != nil {
-				l.ResourceVersion, l.Spec.HolderIdentity = current.ResourceVersion(), new("x")
-			}
-			return l, nil
-		}))
-	}
-	_, created, err := r.Update(t.Context(), &req, r.Replace(newLease("ns/a", label("k", "-"))))
-	require.ErrorIs(t, err, store.ErrInvalid)
-	assert.False(t, created, "it was refused")
-	_, created, err = put()
-	require.NoError(t, err)
-	assert.True(t, created)
-	_, created, err = put()
-	require.NoError(t, err)
-	assert.False(t, created)
 }

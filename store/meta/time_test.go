@@ -1,7 +1,6 @@
 package meta_test
 
 import (
-	"encoding/json"
 	"strconv"
 	"testing"
 	"time"
@@ -12,80 +11,10 @@ import (
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
-func TestMicroTimeTakesSixDigitsAndNothingElse(t *testing.T) {
-	for name, row := range map[string]struct {
-		in   string
-		want string // "" for an error
-	}{
-		"six digits":              {`"2024-01-02T03:04:05.123456Z"`, `"2024-01-02T03:04:05.123456Z"`},
-		"six zeros":               {`"2024-01-02T03:04:05.000000Z"`, `"2024-01-02T03:04:05.000000Z"`},
-		"an offset":               {`"2024-01-02T03:04:05.123456+01:30"`, `"2024-01-02T01:34:05.123456Z"`},
-		"an offset of nothing":    {`"2024-01-02T03:04:05.123456+00:00"`, `"2024-01-02T03:04:05.123456Z"`},
-		"a comma":                 {`"2024-01-02T03:04:05,123456Z"`, `"2024-01-02T03:04:05.123456Z"`},
-		"escapes":                 {`"2024-01-02T03:04:05\u002e123456Z"`, `"2024-01-02T03:04:05.123456Z"`},
-		"null":                    {"null", "null"},
-		"the zero time":           {`"0001-01-01T00:00:00.000000Z"`, "null"},
-		"no fraction":             {`"2024-01-02T03:04:05Z"`, ""},
-		"one digit":               {`"2024-01-02T03:04:05.1Z"`, ""},
-		"three digits":            {`"2024-01-02T03:04:05.123Z"`, ""},
-		"nine digits":             {`"2024-01-02T03:04:05.123456789Z"`, ""},
-		"no zone":                 {`"2024-01-02T03:04:05.123456"`, ""},
-		"lower-case t":            {`"2024-01-02t03:04:05.123456Z"`, ""},
-		"lower-case z":            {`"2024-01-02T03:04:05.123456z"`, ""},
-		"a blank for the T":       {`"2024-01-02 03:04:05.123456Z"`, ""},
-		"a day that is not there": {`"2023-02-29T03:04:05.123456Z"`, ""},
-		"hour 24":                 {`"2024-01-02T24:00:00.000000Z"`, ""},
-		"an empty string":         {`""`, ""},
-		"a number":                {"1704164645", ""},
-		"an object":               {"{}", ""},
-	} {
-		t.Run(name, func(t *testing.T) {
-			var got meta.MicroTime
-			err := json.Unmarshal([]byte(row.in), &got)
-			if row.want == "" {
-				require.Error(t, err)
-				assert.Zero(t, got, "an error leaves the value alone")
-				return
-			}
-			require.NoError(t, err)
-			out, err := json.Marshal(got)
-			require.NoError(t, err)
-			assert.Equal(t, row.want, string(out))
-		})
-	}
-}
-
 func TestErrorOfAMicroTimeShowsTheLayout(t *testing.T) {
 	var got meta.MicroTime
 	assert.EqualError(t, got.UnmarshalJSON([]byte(`"2024-01-02T03:04:05.1Z"`)),
 		`parsing time "2024-01-02T03:04:05.1Z" as "2006-01-02T15:04:05.000000Z07:00": cannot parse ".1Z" as ".000000"`)
-}
-
-func TestTimeTakesAnyFractionAndDropsIt(t *testing.T) {
-	for name, row := range map[string]struct{ in, want string }{
-		"no fraction":     {`"2024-01-02T03:04:05Z"`, `"2024-01-02T03:04:05Z"`},
-		"a fraction":      {`"2024-01-02T03:04:05.999Z"`, `"2024-01-02T03:04:05Z"`},
-		"an offset":       {`"2024-01-02T03:04:05-01:00"`, `"2024-01-02T04:04:05Z"`},
-		"null":            {"null", "null"},
-		"the zero time":   {`"0001-01-01T00:00:00Z"`, "null"},
-		"no zone":         {`"2024-01-02T03:04:05"`, ""},
-		"a date":          {`"2024-01-02"`, ""},
-		"an empty string": {`""`, ""},
-		"a number":        {"5", ""},
-	} {
-		t.Run(name, func(t *testing.T) {
-			var got meta.Time
-			err := json.Unmarshal([]byte(row.in), &got)
-			if row.want == "" {
-				require.Error(t, err)
-				return
-			}
-			require.NoError(t, err)
-			out, err := json.Marshal(got)
-			require.NoError(t, err)
-			assert.Equal(t, row.want, string(out))
-		})
-	}
 }
 
 func TestNullClearsATime(t *testing.T) {
