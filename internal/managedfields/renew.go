@@ -18,12 +18,15 @@ type renewal struct {
 	gained bool   // whether a leaf of the writer changes
 }
 
-// renewed returns the managedFields after an update that changes no set: the present ones, or with another time for the writer. It
-// may return false although the update is such.
+// renewed returns the managedFields after an update that changes no set: the present ones, with the times that the request has, and the
+// time of the write for the writer. It may return false although the update is such.
 func (k *FieldManager) renewed(version int, live, obj Object, manager string, now time.Time) (_ []meta.ManagedFieldsEntry, ok bool) {
 	v := &k.Versions[version]
-	had, sent := live.GetObjectMeta().ManagedFields, obj.GetObjectMeta().ManagedFields
-	if len(had) == 0 || len(had) > maxUpdaters || k.Subresource == "" && sent != nil && !sameTimes(sent, had) {
+	had, times := live.GetObjectMeta().ManagedFields, obj.GetObjectMeta().ManagedFields
+	if k.Subresource != "" || times == nil {
+		times = had
+	}
+	if len(had) == 0 || len(had) > maxUpdaters || !SameOwners(times, had) {
 		return nil, false
 	}
 	var room [4]*set // nearly all objects have fewer owners
@@ -45,17 +48,26 @@ func (k *FieldManager) renewed(version int, live, obj Object, manager string, no
 	}
 	var path [8]string
 	x, y := v.Type.Value(live), v.Type.Value(obj)
-	switch at := meta.NewTime(now); {
-	case !r.members(schema{typ: v.Type}, &x, &y, path[:0]), r.gained && r.writer < 0:
+	if !r.members(schema{typ: v.Type}, &x, &y, path[:0]) || r.gained && r.writer < 0 {
 		return nil, false
-	case !r.gained, at.Equal(had[r.writer].Time):
-		return had, true
-	default:
-		entries := slices.Clone(had)
-		entries[r.writer].Time = new(at)
-		sortEntries(entries)
-		return entries, true
 	}
+	at := meta.NewTime(now)
+	same := !r.gained || at.Equal(had[r.writer].Time)
+	for i := range had {
+		same = same && (r.gained && i == r.writer || times[i].Time.Equal(had[i].Time))
+	}
+	if same {
+		return had, true
+	}
+	entries := slices.Clone(had)
+	for i := range entries {
+		entries[i].Time = times[i].Time
+	}
+	if r.gained {
+		entries[r.writer].Time = new(at)
+	}
+	sortEntries(entries)
+	return entries, true
 }
 
 // members compares the members of two objects or structs. path has the names of the members that lead to them.
@@ -107,14 +119,8 @@ func sameOwner(a, b *meta.ManagedFieldsEntry) bool {
 // write that would only change these times does not change the object (upstream:
 // apiserver, fieldmanager/equality.go).
 func SameOwners(a, b []meta.ManagedFieldsEntry) bool {
-	return isSameMemory(a, b) || slices.EqualFunc(a, b, func(x, y meta.ManagedFieldsEntry) bool { return sameOwner(&x, &y) })
-}
-
-// sameTimes is SameOwners with the times.
-func sameTimes(a, b []meta.ManagedFieldsEntry) bool {
-	return isSameMemory(a, b) || slices.EqualFunc(a, b, func(x, y meta.ManagedFieldsEntry) bool { return sameOwner(&x, &y) && x.Time.Equal(y.Time) })
-}
-
-func isSameMemory(a, b []meta.ManagedFieldsEntry) bool {
-	return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0])
+	if len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0]) {
+		return true
+	}
+	return slices.EqualFunc(a, b, func(x, y meta.ManagedFieldsEntry) bool { return sameOwner(&x, &y) })
 }
