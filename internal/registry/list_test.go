@@ -9,7 +9,6 @@ import (
 
 	"github.com/kubecoord/kubecoord/internal/kinds"
 	"github.com/kubecoord/kubecoord/internal/registry"
-	"github.com/kubecoord/kubecoord/lease"
 )
 
 func TestRemainingItemCount(t *testing.T) {
@@ -42,30 +41,6 @@ func TestRemainingItemCount(t *testing.T) {
 			assert.Equal(t, row.more, m.Continue != "")
 			assert.Equal(t, row.remaining, m.RemainingItemCount)
 		})
-	}
-}
-
-// pages walks all pages of a list and demands that they tell one version.
-func pages(t testing.TB, leases collection, opts registry.ListOptions, between func(page int)) []*lease.Lease {
-	t.Helper()
-	var all []*lease.Lease
-	version := ""
-	for page := 1; ; page++ {
-		items, m := mustList(t, leases, opts)
-		if version == "" {
-			version = m.ResourceVersion
-		}
-		require.Equal(t, version, m.ResourceVersion, "page %d", page)
-		all = append(all, items...)
-		if m.Continue == "" {
-			assert.Nil(t, m.RemainingItemCount)
-			return all
-		}
-		require.Len(t, items, int(opts.Limit))
-		opts.Continue, opts.ResourceVersion = m.Continue, ""
-		if between != nil {
-			between(page)
-		}
 	}
 }
 
