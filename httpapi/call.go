@@ -83,7 +83,7 @@ func (a *API) serve(w http.ResponseWriter, r *http.Request) {
 		err = timeErr
 	}
 	if err == nil && !isHealthPath(r.URL.Path) {
-		err = c.begin()
+		err = c.admit()
 	}
 	if err != nil {
 		c.fail(err)
@@ -93,8 +93,8 @@ func (a *API) serve(w http.ResponseWriter, r *http.Request) {
 	c.release()
 }
 
-// begin authenticates the request, waits for a slot, and authorizes it.
-func (c *call) begin() error {
+// admit authenticates the request, waits for a slot, and authorizes it.
+func (c *call) admit() error {
 	if err := c.identify(); err != nil {
 		return err
 	}

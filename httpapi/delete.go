@@ -40,7 +40,9 @@ func (c *call) delete() error {
 	if it.Name() == "" || c.resource.Strategy().Delete.ReturnsObject { // the empty object of a dry run
 		return c.writeItem(http.StatusOK, it)
 	}
-	b.details.Name, b.details.Group, b.details.Kind, b.details.UID = c.name, c.endpoint.Info.Group, c.endpoint.Info.Plural, it.UID()
+	gr := c.groupResource()
+	// Both are empty, as release leaves them. Whole values would stand on the stack first.
+	b.details.Name, b.details.Group, b.details.Kind, b.details.UID = c.name, gr.Group, gr.Resource, it.UID()
 	b.status.Status, b.status.Details = meta.StatusSuccess, &b.details
 	c.writeStatus(http.StatusOK, &b.status, c.media)
 	return nil

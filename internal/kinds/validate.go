@@ -89,7 +89,7 @@ func (k *Kind) validateUpdatedMetadata(o, old Object, asNew int, leaves bool) fi
 		again = append(again, k.validateOwnMetadata(m)...)
 	}
 	if len(names)+len(managers)+len(shared)+len(finalizers)+len(changes)+len(own)+len(again) == 0 {
-		return nil // which needs none of the rest in the cache of the processor
+		return nil // nearly always; the rest is code that a write would read for nothing
 	}
 	update := slices.Concat(changes, shared, managers)
 	errs := slices.Concat(names, shared, finalizers, managers, update)
