@@ -64,3 +64,25 @@ func TestOwnersInVersionsThatTheDefinitionLost(t *testing.T) {
 		assert.ElementsMatch(t, []string{"new example.com/v2", "before-first-apply example.com/v2"}, owners(doc))
 	})
 }
+
+// TestStatusWithAMistypedSpecLeavesTheManagers has the rule of apimachinery 0.37.2, UpdateNoErrors: the spec is reset, but only after the
+// owners could not be computed.
+func TestStatusWithAMistypedSpecLeavesTheManagers(t *testing.T) {
+	s := serve(t, parse(t, widgets)...)
+	code, made := s.do("POST", widgetsPath, widget(`{"color":"red"}`))
+	require.Equal(t, 201, code, "%v", made)
+	managers := made["metadata"].(map[string]any)["managedFields"]
+	require.Len(t, managers, 1)
+	write := func(spec, ready string) map[string]any {
+		code, doc := s.do("PATCH", widgetsPath+"/w/status", `{"spec":`+spec+`,"status":{"ready":`+ready+`}}`, "Content-Type", "application/merge-patch+json")
+		require.Equal(t, 200, code, "%v", doc)
+		assert.Equal(t, made["spec"], doc["spec"])
+		return doc["metadata"].(map[string]any)
+	}
+	assert.Equal(t, managers, write(`{"color":[]}`, "1")["managedFields"])
+	assert.Len(t, write(`{"color":"red","tags":["a","a"]}`, "2")["managedFields"], 2, "an update may have an item twice")
+
+	code, made = s.do("POST", widgetsPath, strings.Replace(strings.TrimSuffix(widget(`{"color":"red"}`), "}")+`,"status":1}`, `"w"`, `"x"`, 1))
+	require.Equal(t, 201, code, "%v", made)
+	assert.NotContains(t, made["metadata"], "managedFields")
+}
