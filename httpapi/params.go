@@ -51,7 +51,7 @@ func (c *call) optionalInt(name string) (*int64, error) {
 
 // listOptions reads the parameters of a list.
 func (c *call) listOptions() (registry.ListOptions, error) {
-	o := registry.ListOptions{Namespace: c.namespace, Warn: c.warn}
+	o := registry.ListOptions{Namespace: c.namespace, Version: c.version, Warn: c.warn}
 	if c.req.URL.RawQuery == "" {
 		return o, nil
 	}

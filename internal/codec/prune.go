@@ -38,6 +38,7 @@ func (t *Type) prune(p unsafe.Pointer, strict bool) (strictErrs []error, err err
 type pruner struct {
 	strict            bool
 	path              []byte // of the current value, with a dot before each member
+	place             []byte // the path as upstream's field.Path: [key] in a map
 	unknown, metadata []string
 	err               error // the first one
 }
@@ -45,13 +46,19 @@ type pruner struct {
 // value prunes a value. t is nil if nothing describes the value. kept reports whether its unknown members stay in any case.
 func (w *pruner) value(t *Type, v any, kept bool) {
 	kept = kept || t.preserves()
-	n := len(w.path)
+	n, at := len(w.path), len(w.place)
 	switch v := v.(type) {
 	case map[string]any:
 		for name, member := range v {
 			w.path = append(append(w.path, '.'), name...)
-			w.member(t, v, name, member, kept)
-			w.path = w.path[:n]
+			f, elem := t.described(name)
+			if f == nil && elem != nil {
+				w.place = append(append(append(w.place, '['), name...), ']')
+			} else {
+				w.place = append(append(w.place, '.'), name...)
+			}
+			w.member(f, elem, v, name, member, kept)
+			w.path, w.place = w.path[:n], w.place[:at]
 		}
 	case []any:
 		elem := t.items()
@@ -60,14 +67,15 @@ func (w *pruner) value(t *Type, v any, kept bool) {
 				break
 			}
 			w.path = append(strconv.AppendInt(append(w.path, '['), int64(i), 10), ']')
+			w.place = append(w.place, w.path[n:]...)
 			w.value(elem, item, kept)
-			w.path = w.path[:n]
+			w.path, w.place = w.path[:n], w.place[:at]
 		}
 	}
 }
 
-func (w *pruner) member(t *Type, object map[string]any, name string, v any, kept bool) {
-	f, elem := t.described(name)
+// member prunes a member of an object, with what the schema says about it.
+func (w *pruner) member(f *Field, elem *Type, object map[string]any, name string, v any, kept bool) {
 	switch {
 	case f != nil && f.Property == nil:
 		w.embedded(f, object, v)
@@ -110,7 +118,7 @@ func (w *pruner) embedded(f *Field, object map[string]any, v any) {
 	for _, problem := range unknown {
 		var name string
 		if _, err := fmt.Sscanf(problem.Error(), "unknown field %q", &name); err == nil {
-			w.metadata = append(w.metadata, string(w.path[1:])+"."+name)
+			w.metadata = append(w.metadata, string(w.place[1:])+"."+name)
 		}
 	}
 	object[f.Name] = f.Type.structToTree(into.UnsafePointer(), true)
@@ -118,7 +126,7 @@ func (w *pruner) embedded(f *Field, object map[string]any, v any) {
 
 func (w *pruner) invalid(v any, detail string) error {
 	text, _ := json.Marshal(v) // nothing for a value without JSON
-	return fmt.Errorf("%s: Invalid value: %s: %s", w.path[1:], text, detail)
+	return fmt.Errorf("%s: Invalid value: %s: %s", w.place[1:], text, detail)
 }
 
 // preserves reports whether members that the schema does not describe stay.

@@ -2,6 +2,7 @@ package codec
 
 import (
 	"encoding/json"
+	"errors"
 	"reflect"
 	"sync"
 	"testing"
@@ -127,6 +128,7 @@ func TestPruneAndDefaultBySchema(t *testing.T) {
 	s := withMembers(
 		propertyOf("list", &schema.Schema{Type: "array", Items: item}), propertyOf("keep", keep), propertyOf("nullable", nullable), propertyOf("values", values),
 		propertyOf("plain", &schema.Schema{Type: "object", Additional: textSchema()}), propertyOf("embedded", embedded), propertyOf("text", textSchema()),
+		propertyOf("byName", &schema.Schema{Type: "object", Additional: embedded}),
 		propertyOf("made", &schema.Schema{Type: "object", Default: map[string]any{"d": map[string]any{}}, Properties: []schema.Property{propertyOf("d", item)}}),
 	)
 	typ := compileTree(t, s)
@@ -162,7 +164,11 @@ func TestPruneAndDefaultBySchema(t *testing.T) {
 	assert.EqualError(t, err, "embedded.kind: Invalid value: 1: must be a string")
 	_, err = typ.DecodeJSON([]byte(`{"embedded":{"metadata":[]}}`), &o, true)
 	assert.ErrorContains(t, err, "embedded.metadata: Invalid value: []: json: cannot unmarshal array")
-
+	_, err = typ.DecodeJSON([]byte(`{"byName":{"k":{"kind":1}}}`), &o, true)
+	assert.EqualError(t, err, "byName[k].kind: Invalid value: 1: must be a string")
+	problems, err = typ.DecodeJSON([]byte(`{"byName":{"k":{"x":1,"metadata":{"a":1}}}}`), &o, true)
+	require.NoError(t, err)
+	assert.EqualError(t, errors.Join(problems...), "unknown field \"byName.k.x\"\nunknown field \"byName[k].metadata.a\"")
 }
 
 func TestSchemasThatCannotBeCompiled(t *testing.T) {

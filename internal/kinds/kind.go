@@ -346,6 +346,14 @@ func (k *Kind) Defined(o Object) (*Kind, error) {
 	return Of(defined), nil
 }
 
+// SelectableIn returns the fields that a fieldSelector may name in a version.
+func (k *Kind) SelectableIn(version int) []string {
+	if lacks := k.of.Versions[version].Lacks; len(lacks) > 0 {
+		return slices.DeleteFunc(slices.Clone(k.info.SelectableFields), func(path string) bool { return slices.Contains(lacks, "."+path) })
+	}
+	return k.info.SelectableFields
+}
+
 // FieldValue returns the value of a selectable field, "" for others.
 func (k *Kind) FieldValue(o Object, path string) string {
 	for _, f := range k.of.SelectableFields {

@@ -50,6 +50,11 @@ func (k *Kind) compileSubresources() {
 			s.managers, s.mapping = new(*s.Body.managers), k.mapping(s)
 		}
 		s.managers.Subresource, s.managers.Reset = s.Name, s.Resets
+		for v := range k.versions {
+			if k.lacks(v, s.Name) {
+				s.managers.Without = append(s.managers.Without, k.TypeMeta(v).APIVersion)
+			}
+		}
 	}
 }
 

@@ -26,7 +26,7 @@ type ApplyOptions struct {
 //
 // The result is a new object of that version with its managedFields set, before
 // defaulting and validation. If config changes nothing, the result is live with
-// new managedFields, which may equal the old ones. kind and apiVersion of the result may be
+// new managedFields, which may equal the old ones, and changed is false. kind and apiVersion of the result may be
 // empty.
 //
 // Errors are checked in this order: 400 for a config of another type, 400 for one
@@ -35,32 +35,31 @@ type ApplyOptions struct {
 // The API answers a plain error with 500.
 //
 // The managedFields of live must come from this package.
-func (k *FieldManager) Apply(version int, live Object, config map[string]any, opts ApplyOptions) (Object, error) {
+func (k *FieldManager) Apply(version int, live Object, config map[string]any, opts ApplyOptions) (_ Object, changed bool, err error) {
 	a := application{
 		kind: k, version: version, config: config,
 		opts: opts, writer: applier(opts.Manager, k.Subresource),
 	}
 	if err := a.checkType(); err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	if live == nil {
 		live = k.empty(version)
 	}
-	var err error
 	if a.liveOwners, err = k.decode(live.GetObjectMeta().ManagedFields); err != nil {
-		return nil, fmt.Errorf("failed to decode managed fields: %w", err)
+		return nil, false, fmt.Errorf("failed to decode managed fields: %w", err)
 	}
 	a.liveObject = live
 	a.live = k.of(version, nil).with(k.Versions[version].Type.Value(live))
 	result, os, err := a.runWithLastApplied()
 	if cs, ok := err.(conflicts); ok {
-		return nil, cs.status()
+		return nil, false, cs.status()
 	}
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	result.GetObjectMeta().ManagedFields = os.encode()
-	return result, nil
+	return result, a.changed, nil
 }
 
 // application is one call of Apply.
@@ -73,6 +72,7 @@ type application struct {
 	liveObject Object
 	live       document // the wire form of liveObject
 	liveOwners owners
+	changed    bool // whether the result differs from live
 }
 
 func (a *application) checkType() error {
@@ -188,13 +188,13 @@ func (a *application) merge(os owners) (document, owners, error) {
 // finish turns the merged document into an object.
 func (a *application) finish(merged document, os owners) (Object, owners, error) {
 	own := *os.find(a.writer) // its fields have kind and apiVersion at least
-	changed := !a.live.value().Equal(merged.value())
+	a.changed = !a.live.value().Equal(merged.value())
 	own.fields = recordable(own.fields)
-	if changed {
+	if a.changed {
 		own.time = new(meta.NewTime(a.opts.Now))
 	}
 	os = os.put(own)
-	if !changed {
+	if !a.changed {
 		return a.kind.Versions[a.version].Type.CopyStruct(a.liveObject).(Object), os, nil
 	}
 	o, err := merged.object()

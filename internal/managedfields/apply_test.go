@@ -141,7 +141,7 @@ func FuzzApply(f *testing.F) {
 		doc["apiVersion"], doc["kind"] = "coordination.k8s.io/v1", "Lease"
 		sent := appendValue(nil, doc)
 		opts := ApplyOptions{Manager: "a", Force: true, Now: at(1)}
-		once, err := leases.Apply(0, o, doc, opts)
+		once, _, err := leases.Apply(0, o, doc, opts)
 		if string(appendValue(nil, doc)) != string(sent) || !typ.Equal(before, typ.Copy(o)) {
 			t.Fatal("arguments have changed")
 		}
@@ -149,7 +149,7 @@ func FuzzApply(f *testing.F) {
 			return
 		}
 		opts.Now = at(2)
-		twice, err := leases.Apply(0, once, doc, opts)
+		twice, _, err := leases.Apply(0, once, doc, opts)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -36,6 +36,9 @@ type FieldManager struct {
 	// Reset are the members that writes of the subresource or object never change,
 	// and members of these, such as "metadata.labels". They have no owners.
 	Reset []string
+	// Without are the versions without the Subresource, in which Reset does not apply (upstream: apiextensions-apiserver,
+	// getStatusResetFields).
+	Without []string
 }
 
 // Version is one version of a kind.
@@ -63,7 +66,7 @@ func (k *FieldManager) schema(version int) schema { return schema{typ: k.Version
 // upstream, Reset applies to a write of the object itself only if the two versions
 // are equal.
 func (k *FieldManager) changeable(fields *set, apiVersion, writer string) *set {
-	if len(k.Reset) == 0 || k.Subresource == "" && apiVersion != writer {
+	if len(k.Reset) == 0 || k.Subresource == "" && apiVersion != writer || slices.Contains(k.Without, apiVersion) {
 		return fields
 	}
 	return k.withoutReset(fields, nil)

@@ -244,7 +244,7 @@ func (w *world) applyIn(version int, manager string, force bool, text string) er
 	if live != nil {
 		before = typ.Copy(live)
 	}
-	o, err := w.kind.Apply(version, live, config, ApplyOptions{Manager: manager, Force: force, Now: at(w.now)})
+	o, _, err := w.kind.Apply(version, live, config, ApplyOptions{Manager: manager, Force: force, Now: at(w.now)})
 	require.Equal(w.t, sent, string(appendValue(nil, config)), "the configuration does not change")
 	if live != nil {
 		require.True(w.t, typ.Equal(before, typ.Copy(live)), "the live object does not change")

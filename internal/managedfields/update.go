@@ -23,6 +23,10 @@ func (k *FieldManager) Update(version int, live, obj Object, manager string, now
 		had = live.GetObjectMeta().ManagedFields
 	}
 	m := obj.GetObjectMeta()
+	if !k.fits(version, live) || !k.fits(version, obj) {
+		m.ManagedFields = had
+		return
+	}
 	if live == nil && len(m.ManagedFields) == 0 && k.Subresource == "" {
 		if entries, ok := k.created(version, obj, manager, now); ok {
 			m.ManagedFields = entries
@@ -41,6 +45,15 @@ func (k *FieldManager) Update(version int, live, obj Object, manager string, now
 	} else if _, ok := errors.AsType[unconverted](err); ok {
 		m.ManagedFields = nil // but they go if another version does not have the fields
 	}
+}
+
+// fits reports whether the members of a custom resource have the types of the schema. They are checked later, but not those that the
+// write is about to reset (upstream: structuredmerge.go, ObjectToTyped).
+func (k *FieldManager) fits(version int, o Object) bool {
+	if o == nil || k.Versions[version].Type.TreeSchema() == nil {
+		return true
+	}
+	return !slices.ContainsFunc(k.schema(version).validate(k.of(version, o).value()), func(f fault) bool { return !f.duplicate })
 }
 
 // track returns the owners after a write. had are the managedFields of live.

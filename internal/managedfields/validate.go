@@ -9,7 +9,10 @@ import (
 )
 
 // fault is one place where a document does not fit the schema.
-type fault struct{ path, text string }
+type fault struct {
+	path, text string
+	duplicate  bool // the only fault that an object may have which is not applied
+}
 
 // faults are an error. Its texts are upstream's.
 type faults []fault
@@ -98,7 +101,7 @@ func (s schema) validateList(v codec.Value) (fs faults) {
 			}
 			at = st.String()
 			if text := st.text(); seen[text] {
-				fs = append(fs, faultf("duplicate entries for key %v", at)...)
+				fs = append(fs, fault{text: fmt.Sprintf("duplicate entries for key %v", at), duplicate: true})
 			} else {
 				seen[text] = true
 			}

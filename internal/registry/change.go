@@ -142,7 +142,7 @@ func (c *Apply) next(ctx context.Context, r *Resource, current *Item, req *Reque
 			return nil, err
 		}
 	}
-	applied, err := r.Kind.Managers(req.Sub, req.Version).Apply(req.Version, live, c.Config,
+	applied, changed, err := r.Kind.Managers(req.Sub, req.Version).Apply(req.Version, live, c.Config,
 		managedfields.ApplyOptions{Manager: req.FieldManager, Force: c.Force, Now: r.st.now()})
 	if err != nil {
 		return nil, err
@@ -158,7 +158,17 @@ func (c *Apply) next(ctx context.Context, r *Resource, current *Item, req *Reque
 	if err := r.MatchNames(m, req.Namespace, req.Name); err != nil {
 		return nil, err
 	}
-	return r.Kind.Received(ctx, applied, req.Version)
+	if changed || current == nil {
+		return r.Kind.Received(ctx, applied, req.Version)
+	}
+	// Defaults of the version that the stored one lacks are not filled in (upstream: managedfields, structuredmerge.go).
+	same, err := r.Kind.AsReceived(ctx, req.Version, current.obj)
+	if err != nil {
+		return nil, err
+	}
+	same = r.Kind.Copy(same)
+	*same.GetObjectMeta() = *m
+	return same, nil
 }
 
 // checkDuplicates refuses duplicate keys, or warns about them.

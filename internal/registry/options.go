@@ -11,6 +11,7 @@ import (
 // lists everything, or watches everything and starts with the current state.
 type ListOptions struct {
 	Namespace                                   string
+	Version                                     int // its SelectableFields may be selected
 	LabelSelector, FieldSelector, ShardSelector string
 	ResourceVersion, ResourceVersionMatch       string
 	// Continue, Limit and Waiting are for lists. In most cases Continue is an error for a watch.

@@ -36,16 +36,16 @@ func (r *Resource) parseSelection(o *ListOptions, watch bool) (selection, error)
 	if err = o.check(watch); err != nil {
 		return s, err
 	}
-	return s, s.checkFields(o.Name)
+	return s, s.checkFields(o.Name, r.Kind.SelectableIn(o.Version))
 }
 
 // checkFields refuses fields that are not selectable, and narrows the selection to the
 // object that the selector or the path names.
-func (s *selection) checkFields(name string) error {
-	if field, found := s.fields.Unknown(s.kind.Info().SelectableFields); found && s.kind.Info().FieldRefusal != "" {
+func (s *selection) checkFields(name string, selectable []string) error {
+	if field, found := s.fields.Unknown(selectable); found && s.kind.Info().FieldRefusal != "" {
 		return meta.NewBadRequest(s.kind.Info().FieldRefusal, field)
 	}
-	if err := s.fields.Check(s.kind.Info().SelectableFields); err != nil {
+	if err := s.fields.Check(selectable); err != nil {
 		return meta.NewBadRequest("%s", err)
 	}
 	wanted, _ := s.fields.Exact(kinds.FieldName)

@@ -378,7 +378,7 @@ func (r *Resource) replace(ctx context.Context, current *Item, o kinds.Object, r
 		m.SelfLink = "" // only what is stored has none
 		same = r.Kind.Type().Equal(o, current.obj)
 	}
-	if !last && same && !current.isFilled() {
+	if !last && same && filled == current.isFilled() {
 		w.answer, w.done = current, true
 		return w, nil
 	}

@@ -16,8 +16,8 @@ type Version[P any] struct {
 	Deprecated string
 	// Unserved is for a version that is not served: objects are stored in it, or fields are owned in it.
 	Unserved bool
-	// Lacks are the names of subresources that the kind has and the version has not. A version that lacks "status" writes the status with
-	// the rest of the object.
+	// Lacks are the names of subresources, and after a dot the paths of SelectableFields, that the kind has and the version has not. A
+	// version that lacks "status" writes the status with the rest of the object.
 	Lacks []string
 	// Form is the form of the version on the wire, if it differs from the stored form by more than Schema says.
 	Form Form

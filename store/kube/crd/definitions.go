@@ -2,6 +2,7 @@ package crd
 
 import (
 	"context"
+	"fmt"
 	"reflect"
 	"slices"
 	"strings"
@@ -77,6 +78,20 @@ func definitionDescriptor() (kind.Descriptor[meta.Object], error) {
 			ValidateStatus: validateDefinitionStatus,
 		}},
 		Defines: defined,
+		// Unlike the status of other kinds, it also writes the metadata: the strategy resets that to itself (upstream:
+		// registry/customresourcedefinition/strategy.go).
+		Subresources: []kind.Subresource[meta.Object]{{
+			Name: "status", Verbs: []string{"get", "patch", "update"}, Resets: []string{"spec"},
+			Write: func(parent, body meta.Object) error {
+				m := parent.GetObjectMeta()
+				version, generation := m.ResourceVersion, m.Generation
+				*m = *body.GetObjectMeta()
+				m.ResourceVersion, m.Generation = version, generation
+				typ.CopyMember(parent, body, "status")
+				apiextensionsv1.SetDefaults_CustomResourceDefinition(definitionOf(parent))
+				return nil
+			},
+		}},
 		Table: kind.Table[meta.Object]{NotOf: []string{"status"}, Columns: []kind.Column[meta.Object]{
 			{
 				Name: "Name", Type: "string", Format: "name", Description: doc["name"],
@@ -200,24 +215,24 @@ func outsideMetadata(errs upstream.ErrorList) field.Errors {
 	}))
 }
 
-// definitionWarnings returns warnings about formats that this version does not know and the old definition did not have.
-func definitionWarnings(o, old meta.Object) (warnings []string) {
-	var had []string
-	if old != nil {
-		had = unknownFormats(old)
+// definitionWarnings returns warnings about schemas that the old definition did not have: formats that this version does not know, and sets
+// of objects and lists.
+func definitionWarnings(o, old meta.Object) []string {
+	formats, sets := schemaWarnings(o)
+	slices.Sort(sets)
+	warnings := append(formats, slices.Compact(sets)...)
+	if old == nil {
+		return warnings
 	}
-	for _, format := range unknownFormats(o) {
-		if old == nil || !slices.Contains(had, format) {
-			warnings = append(warnings, `unrecognized format "`+format+`"`)
-		}
-	}
-	return warnings
+	formats, sets = schemaWarnings(old)
+	had := append(formats, sets...)
+	return slices.DeleteFunc(warnings, func(w string) bool { return slices.Contains(had, w) })
 }
 
-func unknownFormats(o meta.Object) (formats []string) {
+func schemaWarnings(o meta.Object) (formats, sets []string) {
 	crd, err := internalOf(o)
 	if err != nil {
-		return nil
+		return nil, nil
 	}
 	find := func(of *apiextensions.CustomResourceValidation) {
 		if of == nil || of.OpenAPIV3Schema == nil {
@@ -226,7 +241,12 @@ func unknownFormats(o meta.Object) (formats []string) {
 		crdvalidation.SchemaHas(of.OpenAPIV3Schema, func(s *apiextensions.JSONSchemaProps) bool {
 			if s.Format != "" {
 				node := &spec.Schema{SchemaProps: spec.SchemaProps{Format: s.Format, Type: []string{s.Type}}}
-				formats = append(formats, validation.GetUnrecognizedFormats(node, environment.DefaultCompatibilityVersion())...)
+				for _, format := range validation.GetUnrecognizedFormats(node, environment.DefaultCompatibilityVersion()) {
+					formats = append(formats, fmt.Sprintf("unrecognized format %q", format))
+				}
+			}
+			if s.XListType != nil && *s.XListType == "set" && s.Items != nil && s.Items.Schema != nil && slices.Contains([]string{"object", "array"}, s.Items.Schema.Type) {
+				sets = append(sets, fmt.Sprintf("x-kubernetes-list-type: set for items of type %q is not supported by server-side apply or CEL validation rules", s.Items.Schema.Type))
 			}
 			return false
 		})
@@ -235,5 +255,5 @@ func unknownFormats(o meta.Object) (formats []string) {
 	for _, v := range crd.Spec.Versions {
 		find(v.Schema)
 	}
-	return formats
+	return formats, sets
 }

@@ -2,6 +2,9 @@ package crd_test
 
 import (
 	"encoding/json"
+	"fmt"
+	"net/http/httptest"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -60,4 +63,51 @@ func TestGenerationOfADefinitionCountsItsSpec(t *testing.T) {
 	assert.Equal(t, 1.0, patch("", `{"metadata":{"labels":{"a":"b"}}}`))
 	assert.Equal(t, 2.0, patch("", `{"spec":{"names":{"shortNames":["x"]}}}`))
 	assert.Equal(t, 2.0, patch("/status", `{"status":{"acceptedNames":{"plural":"widgets"}}}`))
+}
+
+// TestStatusOfADefinitionAlsoWritesItsMetadata has the answers of kube-apiserver 1.36.3.
+func TestStatusOfADefinitionAlsoWritesItsMetadata(t *testing.T) {
+	s := serve(t, crd.Definitions())
+	code, doc := s.do("POST", definitionsPath, asJSON(t, widgets))
+	require.Equal(t, 201, code, "%v", doc)
+	patch := func(query, kind, body string) map[string]any {
+		code, doc := s.do("PATCH", definitionsPath+"/widgets.example.com/status"+query, body, "Content-Type", kind)
+		require.Equal(t, 200, code, "%v", doc)
+		return doc
+	}
+	const apply = "application/apply-patch+yaml"
+	m := patch("?fieldManager=m", apply, `{"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResourceDefinition","metadata":{"name":"widgets.example.com","labels":{"a":"b"}}}`)["metadata"].(map[string]any)
+	assert.Equal(t, map[string]any{"a": "b"}, m["labels"])
+	assert.Equal(t, map[string]any{"f:metadata": map[string]any{"f:labels": map[string]any{"f:a": map[string]any{}}}}, m["managedFields"].([]any)[0].(map[string]any)["fieldsV1"])
+	assert.Equal(t, 1.0, m["generation"])
+
+	doc = patch("", "application/merge-patch+json", `{"metadata":{"labels":null,"finalizers":["example.com/f"]},"spec":null,"status":null}`)
+	m = doc["metadata"].(map[string]any)
+	assert.NotContains(t, m, "labels")
+	assert.Equal(t, []any{"example.com/f"}, m["finalizers"])
+	assert.Equal(t, "Namespaced", doc["spec"].(map[string]any)["scope"])
+	assert.Equal(t, []any{"v1"}, doc["status"].(map[string]any)["storedVersions"])
+}
+
+// TestSetsOfObjectsAreWarnedOfOnce has the warnings of apiextensions-apiserver 0.37.2.
+func TestSetsOfObjectsAreWarnedOfOnce(t *testing.T) {
+	s := serve(t, crd.Definitions())
+	write := func(method, path, body string) []string {
+		req := httptest.NewRequest(method, path, strings.NewReader(body))
+		req.Header.Set("Content-Type", map[string]string{"POST": "application/json", "PATCH": "application/merge-patch+json"}[method])
+		rec := httptest.NewRecorder()
+		s.api.ServeHTTP(rec, req)
+		require.Less(t, rec.Code, 300, "%s", rec.Body)
+		return rec.Header().Values("Warning")
+	}
+	versions := func(format string) string {
+		return `"versions":[{"name":"v1","served":true,"storage":true,"schema":{"openAPIV3Schema":{"type":"object","properties":{
+			"a":{"type":"string","format":"` + format + `"},"b":{"type":"array","x-kubernetes-list-type":"set","items":{"type":"object","x-kubernetes-map-type":"atomic"}},
+			"c":{"type":"array","x-kubernetes-list-type":"set","items":{"type":"array","x-kubernetes-list-type":"atomic","items":{"type":"string"}}},
+			"d":{"type":"array","x-kubernetes-list-type":"set","items":{"type":"object","x-kubernetes-map-type":"atomic"}}}}}}]`
+	}
+	const set = `299 - "x-kubernetes-list-type: set for items of type \"%s\" is not supported by server-side apply or CEL validation rules"`
+	assert.Equal(t, []string{`299 - "unrecognized format \"x\""`, fmt.Sprintf(set, "array"), fmt.Sprintf(set, "object")}, write("POST", definitionsPath,
+		`{"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResourceDefinition","metadata":{"name":"sets.example.com"},"spec":{"group":"example.com","scope":"Cluster","names":{"plural":"sets","kind":"Set"},`+versions("x")+`}}`))
+	assert.Equal(t, []string{`299 - "unrecognized format \"y\""`}, write("PATCH", definitionsPath+"/sets.example.com", `{"spec":{`+versions("y")+`}}`))
 }

@@ -18,7 +18,7 @@
 //     often. A get and a deletion always ask it.
 //   - The answer of a conversion webhook must not be larger than 16 MiB.
 //   - A fork calls conversion webhooks through the API from which it was forked.
-//   - All versions have the subresources and selectable fields of the stored version. Columns and schemas are each version's own.
+//   - A fieldSelector compares the values in the stored version.
 //   - Discovery and OpenAPI do not have the versions of a definition in a group with built-in kinds. They have no effect on either server.
 //   - The kind of a list is the kind with "List" appended, whatever spec.names.listKind says.
 //   - A server-side apply of a Scale works; on a real server of version 1.36 it fails with 500 if it is forced, or if nobody owns the replicas.

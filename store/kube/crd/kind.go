@@ -60,12 +60,12 @@ func kindOf(crd *apiextensionsv1.CustomResourceDefinition, calls *webhooks.Calls
 		}
 		if i == 0 {
 			d.Table.Columns, d.Table.Cells = columns(v.AdditionalPrinterColumns)
-			d.SelectableFields = selectableFields(v.SelectableFields)
 		} else {
 			d.Versions[i].Table.Columns, d.Versions[i].Table.Cells = columns(v.AdditionalPrinterColumns)
 		}
 	}
 	addSubresources(&d, compiledVersions)
+	addSelectableFields(&d, compiledVersions)
 	k, err := store.Compile(d)
 	if err != nil {
 		return nil, err

@@ -1,6 +1,7 @@
 package crd_test
 
 import (
+	"fmt"
 	"testing"
 	"testing/synctest"
 
@@ -139,5 +140,40 @@ func TestEachVersionHasItsColumns(t *testing.T) {
 		columns := table["columnDefinitions"].([]any)
 		require.Len(t, columns, 2)
 		assert.Equal(t, want, columns[1].(map[string]any)["name"], version)
+	}
+}
+
+// TestEachVersionHasItsSelectableFields has the answers of kube-apiserver 1.36.3.
+func TestEachVersionHasItsSelectableFields(t *testing.T) {
+	version := func(name string, stored bool, fields string) string {
+		return fmt.Sprintf(`{"name":%q,"served":true,"storage":%v,"selectableFields":[%s],"schema":{"openAPIV3Schema":{"type":"object","description":%[1]q,"properties":{"spec":{"type":"object","properties":{
+			"color":{"type":"string"},"size":{"type":"integer"}}}}}}}`, name, stored, fields)
+	}
+	const color, size = `{"jsonPath":".spec.color"}`, `{"jsonPath":".spec.size"}`
+	s := serve(t, parse(t, `{"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResourceDefinition","metadata":{"name":"foos.example.com"},"spec":{
+		"group":"example.com","scope":"Namespaced","names":{"plural":"foos","kind":"Foo"},"versions":[`+version("v1", true, color)+`,`+version("v2", false, size+`,`+color)+`]}}`)...)
+	const below = "/namespaces/ns/foos"
+	for _, name := range []string{"a", "b"} {
+		code, doc := s.do("POST", "/apis/example.com/v1"+below, `{"apiVersion":"example.com/v1","kind":"Foo","metadata":{"name":"`+name+`"},"spec":{"color":"`+name+`","size":1}}`)
+		require.Equal(t, 201, code, "%v", doc)
+	}
+	list := func(version, field string) (int, any) {
+		code, doc := s.do("GET", "/apis/example.com/"+version+below+"?fieldSelector="+field, "")
+		if items, ok := doc["items"].([]any); ok {
+			return code, len(items)
+		}
+		return code, doc["message"]
+	}
+	for _, c := range []struct {
+		version, field string
+		code           int
+		want           any
+	}{
+		{"v1", "spec.color=a", 200, 1}, {"v2", "spec.color=a", 200, 1}, {"v2", "spec.size=1", 200, 2}, {"v2", "spec.size=2", 200, 0},
+		{"v1", "spec.size=1", 400, "field label not supported: spec.size"},
+	} {
+		code, got := list(c.version, c.field)
+		assert.Equal(t, c.code, code, c)
+		assert.Equal(t, c.want, got, c)
 	}
 }

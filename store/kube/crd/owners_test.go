@@ -64,3 +64,56 @@ func TestOwnersInVersionsThatTheDefinitionLost(t *testing.T) {
 		assert.ElementsMatch(t, []string{"new example.com/v2", "before-first-apply example.com/v2"}, owners(doc))
 	})
 }
+
+// TestStatusWithAMistypedSpecLeavesTheManagers has the rule of apimachinery 0.37.2, UpdateNoErrors: the spec is reset, but only after the
+// owners could not be computed.
+func TestStatusWithAMistypedSpecLeavesTheManagers(t *testing.T) {
+	s := serve(t, parse(t, widgets)...)
+	code, made := s.do("POST", widgetsPath, widget(`{"color":"red"}`))
+	require.Equal(t, 201, code, "%v", made)
+	managers := made["metadata"].(map[string]any)["managedFields"]
+	require.Len(t, managers, 1)
+	write := func(spec, ready string) map[string]any {
+		code, doc := s.do("PATCH", widgetsPath+"/w/status", `{"spec":`+spec+`,"status":{"ready":`+ready+`}}`, "Content-Type", "application/merge-patch+json")
+		require.Equal(t, 200, code, "%v", doc)
+		assert.Equal(t, made["spec"], doc["spec"])
+		return doc["metadata"].(map[string]any)
+	}
+	assert.Equal(t, managers, write(`{"color":[]}`, "1")["managedFields"])
+	assert.Len(t, write(`{"color":"red","tags":["a","a"]}`, "2")["managedFields"], 2, "an update may have an item twice")
+
+	code, made = s.do("POST", widgetsPath, strings.Replace(strings.TrimSuffix(widget(`{"color":"red"}`), "}")+`,"status":1}`, `"w"`, `"x"`, 1))
+	require.Equal(t, 201, code, "%v", made)
+	assert.NotContains(t, made["metadata"], "managedFields")
+}
+
+// TestApplyThatChangesNothingFillsInNoDefaults and the next have the answers of kube-apiserver 1.36.3.
+func TestApplyThatChangesNothingFillsInNoDefaults(t *testing.T) {
+	s := serve(t, parse(t, twoShapes)...)
+	const path = "/apis/example.com/v1beta1/things/t"
+	var versions []any
+	for range 3 {
+		code, doc := s.do("PATCH", path+"?fieldManager=m", `{"apiVersion":"example.com/v1beta1","kind":"Thing","metadata":{"name":"t"},"spec":{"shared":"x"}}`, "Content-Type", "application/apply-patch+yaml")
+		require.Less(t, code, 300, "%v", doc)
+		m := doc["metadata"].(map[string]any)
+		assert.Equal(t, 1.0, m["generation"])
+		versions = append(versions, m["resourceVersion"])
+	}
+	assert.Equal(t, []any{versions[0], versions[0], versions[0]}, versions)
+}
+
+func TestStatusResetsNothingInAVersionWithoutAStatus(t *testing.T) {
+	const open = `"schema":{"openAPIV3Schema":{"type":"object","x-kubernetes-preserve-unknown-fields":true}}`
+	s := serve(t, parse(t, `{"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResourceDefinition","metadata":{"name":"foos.example.com"},"spec":{
+		"group":"example.com","scope":"Cluster","names":{"plural":"foos","kind":"Foo"},"versions":[
+		{"name":"v1","served":true,"storage":true,"subresources":{"status":{}},`+open+`},{"name":"v2","served":true,"storage":false,`+open+`}]}}`)...)
+	apply := func(version, below string) (int, map[string]any) {
+		return s.do("PATCH", "/apis/example.com/"+version+"/foos/f"+below+"?fieldManager=m", `{"apiVersion":"example.com/`+version+`","kind":"Foo","metadata":{"name":"f"},"spec":{"x":"`+version+`"}}`,
+			"Content-Type", "application/apply-patch+yaml")
+	}
+	code, doc := apply("v2", "")
+	require.Equal(t, 201, code, "%v", doc)
+	code, doc = apply("v1", "/status")
+	assert.Equal(t, 409, code)
+	assert.Equal(t, `Apply failed with 1 conflict: conflict with "m": .spec.x`, doc["message"])
+}
