@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/kubecoord/kubecoord/internal/codec"
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
@@ -53,7 +54,17 @@ func (k *FieldManager) fits(version int, o Object) bool {
 	if o == nil || k.Versions[version].Type.TreeSchema() == nil {
 		return true
 	}
-	return !slices.ContainsFunc(k.schema(version).validate(k.of(version, o).value()), func(f fault) bool { return !f.duplicate })
+	s := k.schema(version)
+	var m codec.Members
+	for m.Walk(k.of(version, o).value(), codec.Value{}); m.Next(); {
+		if _, declared := s.member(m.Name); !declared && s.typ.IsClosed() {
+			return false
+		}
+		if m.X.IsTree() && !s.below(m.Name, m.Field).fits(m.X.Tree()) {
+			return false
+		}
+	}
+	return true
 }
 
 // track returns the owners after a write. had are the managedFields of live.

@@ -2,6 +2,7 @@ package managedfields
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -9,10 +10,7 @@ import (
 )
 
 // fault is one place where a document does not fit the schema.
-type fault struct {
-	path, text string
-	duplicate  bool // the only fault that an object may have which is not applied
-}
+type fault struct{ path, text string }
 
 // faults are an error. Its texts are upstream's.
 type faults []fault
@@ -101,7 +99,7 @@ func (s schema) validateList(v codec.Value) (fs faults) {
 			}
 			at = st.String()
 			if text := st.text(); seen[text] {
-				fs = append(fs, fault{text: fmt.Sprintf("duplicate entries for key %v", at), duplicate: true})
+				fs = append(fs, faultf("duplicate entries for key %v", at)...)
 			} else {
 				seen[text] = true
 			}
@@ -128,4 +126,31 @@ func (s schema) validateObject(v codec.Value) (fs faults) {
 		fs = append(fs, s.below(m.Name, m.Field).validate(m.X).prefixed("."+m.Name)...)
 	}
 	return append(fs, unknown...)
+}
+
+// fits reports whether a member of a custom resource has no fault but keys of lists that stand twice, which only an apply refuses.
+func (s schema) fits(v any) bool {
+	switch {
+	case s.typ == nil || s.untyped() || v == nil:
+		return true
+	case s.isList():
+		list, ok := v.([]any)
+		return ok && !slices.ContainsFunc(list, func(item any) bool {
+			if !s.atomic() {
+				if _, err := s.step(codec.TreeValue(item)); err != nil {
+					return true
+				}
+			}
+			return !s.item().fits(item)
+		})
+	case s.isObject():
+		object, ok := v.(map[string]any)
+		for name, x := range object {
+			if below, declared := s.member(name); !declared && s.typ.IsClosed() || !below.fits(x) {
+				return false
+			}
+		}
+		return ok
+	}
+	return s.validateScalar(codec.TreeValue(v)) == nil
 }
