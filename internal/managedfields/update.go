@@ -57,10 +57,8 @@ func (k *FieldManager) fits(version int, o Object) bool {
 	s := k.schema(version)
 	var m codec.Members
 	for m.Walk(k.of(version, o).value(), codec.Value{}); m.Next(); {
-		if _, declared := s.member(m.Name); !declared && s.typ.IsClosed() {
-			return false
-		}
-		if m.X.IsTree() && !s.below(m.Name, m.Field).fits(m.X.Tree()) {
+		below, declared := s.member(m.Name)
+		if !declared && s.typ.IsClosed() || m.X.IsTree() && !below.fits(m.X.Tree()) {
 			return false
 		}
 	}

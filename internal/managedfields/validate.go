@@ -128,7 +128,8 @@ func (s schema) validateObject(v codec.Value) (fs faults) {
 	return append(fs, unknown...)
 }
 
-// fits reports whether a member of a custom resource has no fault but keys of lists that stand twice, which only an apply refuses.
+// fits reports whether validate finds no fault in a member of a custom resource but keys of lists that stand twice, which only an apply
+// refuses. Every write of a custom resource asks twice: for one of 30 keyed items, validate would be an eighth of its allocations.
 func (s schema) fits(v any) bool {
 	switch {
 	case s.typ == nil || s.untyped() || v == nil:

@@ -215,25 +215,23 @@ func outsideMetadata(errs upstream.ErrorList) field.Errors {
 	}))
 }
 
-// definitionWarnings returns warnings about schemas that the old definition did not have: formats that this version does not know, and sets
-// of objects and lists.
+// definitionWarnings returns warnings about schemas that the old definition did not have.
 func definitionWarnings(o, old meta.Object) []string {
-	formats, sets := schemaWarnings(o)
-	slices.Sort(sets)
-	warnings := append(formats, slices.Compact(sets)...)
+	warnings := schemaWarnings(o)
 	if old == nil {
 		return warnings
 	}
-	formats, sets = schemaWarnings(old)
-	had := append(formats, sets...)
+	had := schemaWarnings(old)
 	return slices.DeleteFunc(warnings, func(w string) bool { return slices.Contains(had, w) })
 }
 
-func schemaWarnings(o meta.Object) (formats, sets []string) {
+// schemaWarnings returns warnings about formats that this version does not know, and about sets of objects and lists.
+func schemaWarnings(o meta.Object) []string {
 	crd, err := internalOf(o)
 	if err != nil {
-		return nil, nil
+		return nil
 	}
+	var formats, sets []string
 	find := func(of *apiextensions.CustomResourceValidation) {
 		if of == nil || of.OpenAPIV3Schema == nil {
 			return
@@ -255,5 +253,6 @@ func schemaWarnings(o meta.Object) (formats, sets []string) {
 	for _, v := range crd.Spec.Versions {
 		find(v.Schema)
 	}
-	return formats, sets
+	slices.Sort(sets)
+	return append(formats, slices.Compact(sets)...)
 }
