@@ -96,9 +96,9 @@ func TestWaitQuietWaitsForAPause(t *testing.T) {
 			d.do(t, "GET", leasesA, "")
 		}()
 		go func() {
-			for range 100 {
+			for range 150 {
 				doorFor(api, "other").do(t, "GET", leasesA, "")
-				time.Sleep(time.Second)
+				time.Sleep(700 * time.Millisecond) // no multiple of it is 5 s: a pause that is over is asked for between two requests
 			}
 		}()
 		start := time.Now()

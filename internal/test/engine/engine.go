@@ -39,7 +39,7 @@ type Faults struct {
 	Late func(ctx context.Context)
 	// Commit, if not nil, may fail a commit, before or after it is made.
 	Commit func(w backend.Write) (before, after error)
-	// End, if not nil, ends Follow for good.
+	// End, if not nil, ends Follow for good, before it loads anything if it is set by then.
 	End error
 	// Err, if not nil, is the error of Get and Version.
 	Err error
@@ -244,6 +244,10 @@ var errCompacted = errors.New("compacted")
 func (e *Engine) Follow(ctx context.Context, history int, f backend.Follower) error {
 	if err := e.connected(ctx); err != nil {
 		return err
+	}
+	if end := e.faults.End; end != nil {
+		e.mu.Unlock()
+		return end
 	}
 	from := max(e.version-min(e.version, uint64(history)), e.compacted)
 	e.mu.Unlock()
