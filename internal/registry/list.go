@@ -87,6 +87,9 @@ func (r *Resource) List(ctx context.Context, opts ListOptions) (*List, error) {
 		namespace: opts.Namespace, labels: opts.LabelSelector, fields: opts.FieldSelector, shards: opts.ShardSelector,
 		paged: read.paged, start: read.start, limit: read.limit,
 	}
+	if sel.converts() {
+		q.version = opts.Version
+	}
 	p := s.pages.get(q)
 	if p == nil {
 		if p, err = sel.page(ctx, s, q); err != nil {
@@ -179,16 +182,17 @@ func (s *selection) items(ctx context.Context, state snapshot, start string, lim
 		items = make([]*Item, 0, min(limit, int64(state.tree.Len())))
 	}
 	more := false
-	judge := labelJudge{labels: s.labels}
+	judge, converts := labelJudge{labels: s.labels}, s.converts()
 	byLabel := s.fields.Empty() && s.shards.Empty() // ascend has seen to the namespace
 	err = state.ascend(ctx, s.namespace, from, func(e entry) bool {
 		if more = int64(len(items)) == limit; more {
 			return false
 		}
-		if !all && !judge.matches(e.labels) {
+		if !all && !converts && !judge.matches(e.labels) {
 			return true
 		}
-		if it := e.item.under(s.kind); all || byLabel || s.matchesRest(it, it.meta()) {
+		it := e.item.under(s.kind)
+		if all || converts && s.matches(it) || !converts && (byLabel || s.matchesRest(it.obj)) {
 			items = append(items, it)
 		}
 		return true

@@ -26,6 +26,7 @@ const (
 
 // query has the options that select a page of a state.
 type query struct {
+	version                           int // of a selection that converts, else 0
 	namespace, labels, fields, shards string
 	paged                             bool
 	start                             string

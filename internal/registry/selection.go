@@ -1,6 +1,7 @@
 package registry
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"reflect"
@@ -9,12 +10,14 @@ import (
 	"github.com/kubecoord/kubecoord/internal/kinds"
 	"github.com/kubecoord/kubecoord/internal/validate"
 	"github.com/kubecoord/kubecoord/selector"
+	"github.com/kubecoord/kubecoord/store/kind"
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
 // selection holds the parsed selectors of a list or a watch.
 type selection struct {
 	kind      *kinds.Kind
+	version   int    // in which objects are selected
 	namespace string // "" is all
 	name      string // "" is all
 	labels    selector.Labels
@@ -25,7 +28,7 @@ type selection struct {
 // parseSelection parses the selectors except the shardSelector: parseShards is called
 // later, since upstream reports its errors last.
 func (r *Resource) parseSelection(o *ListOptions, watch bool) (selection, error) {
-	s := selection{kind: r.Kind, namespace: o.Namespace}
+	s := selection{kind: r.Kind, version: o.Version, namespace: o.Namespace}
 	var err error
 	if s.labels, err = selector.ParseLabels(o.LabelSelector); err != nil {
 		return s, meta.NewBadRequest("%s", err)
@@ -109,17 +112,28 @@ func (s *selection) all() bool {
 	return s.labels.Empty() && s.fields.Empty() && s.shards.Empty()
 }
 
-// matches reports whether an item, which may be nil, is selected.
+// converts reports whether objects are converted before they are selected: a webhook may change their labels and fields. As upstream,
+// each version of a custom resource is selected for itself (apiextensions-apiserver, registry/customresource, GetAttrs).
+func (s *selection) converts() bool { return s.kind.Remembers(s.version) }
+
+// matches reports whether an item, which may be nil, is selected. An object that cannot be converted is: its answer has the error.
 func (s *selection) matches(it *Item) bool {
 	if it == nil {
 		return false
 	}
-	m := it.meta()
-	return s.labels.Matches(m.Labels) && s.matchesRest(it, m)
+	o := it.obj
+	if s.converts() && !s.all() {
+		var err error
+		if o, err = s.kind.Convert(context.Background(), o, 0, s.version, kind.Remembered); err != nil { // all requests share the result
+			return s.namespace == "" || s.namespace == it.Namespace()
+		}
+	}
+	return s.labels.Matches(o.GetObjectMeta().Labels) && s.matchesRest(o)
 }
 
-// matchesRest reports whether an item is selected as far as its labels do not matter.
-func (s *selection) matchesRest(it *Item, m *meta.ObjectMeta) bool {
+// matchesRest reports whether an object in the version of the selection is selected as far as its labels do not matter.
+func (s *selection) matchesRest(o kinds.Object) bool {
+	m := o.GetObjectMeta()
 	if s.namespace != "" && m.Namespace != s.namespace || !s.shards.Matches(string(m.UID), m.Namespace) {
 		return false
 	}
@@ -130,7 +144,7 @@ func (s *selection) matchesRest(it *Item, m *meta.ObjectMeta) bool {
 		case kinds.FieldNamespace:
 			return m.Namespace
 		}
-		return s.kind.FieldValue(it.obj, path)
+		return s.kind.FieldValue(o, path)
 	})
 }
 

@@ -116,6 +116,50 @@ func TestWebhookConvertsBetweenVersions(t *testing.T) {
 	assert.Equal(t, 200, code)
 }
 
+// TestSelectorsSeeWhatTheWebhookMakes has the answers of kube-apiserver 1.36.3.
+func TestSelectorsSeeWhatTheWebhookMakes(t *testing.T) {
+	var broken atomic.Bool
+	definition := withWebhook(renamer(t, &broken))
+	definition = strings.Replace(definition, "{name: v1,", "{name: v1, selectableFields: [{jsonPath: .spec.size}],", 1)
+	definition = strings.Replace(definition, "{name: v1beta1,", "{name: v1beta1, selectableFields: [{jsonPath: .spec.size}, {jsonPath: .spec.length}],", 1)
+	definition = strings.Replace(definition, "{length:", "{size: {type: integer}, length:", 1)
+	s := serve(t, parse(t, definition)...)
+	const beta = "/apis/example.com/v1beta1/things"
+	for i, name := range []string{"a", "b", "c"} {
+		code, doc := s.do("POST", thingsPath, fmt.Sprintf(`{"apiVersion":"example.com/v1","kind":"Thing","metadata":{"name":%q},"spec":{"size":%d}}`, name, i/2))
+		require.Equal(t, 201, code, "%v", doc)
+	}
+	names := func(path, selector string) (names []any) {
+		code, doc := s.do("GET", path+"?fieldSelector="+selector, "")
+		require.Equal(t, 200, code, "%v", doc)
+		for _, o := range doc["items"].([]any) {
+			names = append(names, o.(map[string]any)["metadata"].(map[string]any)["name"])
+		}
+		return names
+	}
+	for range 2 { // the second time from the pages that are remembered
+		assert.Equal(t, []any{"a", "b"}, names(thingsPath, "spec.size=0"))
+		assert.Nil(t, names(beta, "spec.size=0"))
+		assert.Equal(t, []any{"a", "b"}, names(beta, "spec.length=0"))
+		assert.Equal(t, []any{"c"}, names(beta, "spec.length!=0"))
+		assert.Equal(t, []any{"a"}, names(beta, "spec.length=0,metadata.name=a"))
+		assert.Nil(t, names(beta, "spec.length=1,metadata.name=a"))
+		assert.Equal(t, []any{"a", "b", "c"}, names(beta, "metadata.name!=x"))
+		assert.Equal(t, []any{"a", "b", "c"}, names(thingsPath, "metadata.name!=x"))
+	}
+	code, doc := s.do("DELETE", beta+"?fieldSelector=spec.length%3D0", "")
+	require.Equal(t, 200, code, "%v", doc)
+	assert.Equal(t, []any{"c"}, names(thingsPath, ""))
+	code, doc = s.do("POST", thingsPath, `{"apiVersion":"example.com/v1","kind":"Thing","metadata":{"name":"d"},"spec":{"size":5}}`)
+	require.Equal(t, 201, code, "%v", doc)
+	broken.Store(true)
+	code, _ = s.do("DELETE", beta+"?fieldSelector=spec.length%3D7", "")
+	assert.Equal(t, 500, code, "an object that cannot be converted")
+	code, _ = s.do("GET", beta+"?fieldSelector=spec.length%3D7", "")
+	assert.Equal(t, 429, code)
+	assert.Equal(t, []any{"c", "d"}, names(thingsPath, ""))
+}
+
 // A write is validated in the version of its request, and converted only to be stored.
 func TestInvalidObjectsAreNotConverted(t *testing.T) {
 	var broken atomic.Bool
