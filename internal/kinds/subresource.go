@@ -48,6 +48,7 @@ func (k *Kind) compileSubresources() {
 		s := &k.subresources[i]
 		if s.managers = new(*k.managers); s.Body != nil {
 			s.managers, s.mapping = new(*s.Body.managers), k.mapping(s)
+			s.managers.Unconvertible = !k.info.Native
 		}
 		s.managers.Subresource, s.managers.Reset = s.Name, s.Resets
 		for v := range k.versions {

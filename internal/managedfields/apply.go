@@ -198,6 +198,9 @@ func (a *application) finish(merged document, os owners) (Object, owners, error)
 		return a.kind.Versions[a.version].Type.CopyStruct(a.liveObject).(Object), os, nil
 	}
 	o, err := merged.object()
+	if err == nil && a.kind.Unconvertible {
+		err = invalidVersion(a.kind.Versions[a.version].APIVersion)
+	}
 	if err != nil {
 		return nil, nil, fmt.Errorf("failed to convert new object (%s) to proper version: %w", a.name(), err)
 	}

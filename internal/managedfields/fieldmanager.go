@@ -30,6 +30,9 @@ type FieldManager struct {
 	Custom bool
 	// Foreign reports whether a version is in another group of the kind, as of Event. Owners in it are dropped, as upstream. Nil: none is.
 	Foreign func(version int) bool
+	// Unconvertible makes each apply fail that changes an object: the bodies are of another kind than the custom resource, and upstream
+	// converts the merged body like a custom resource (apiextensions-apiserver, conversion).
+	Unconvertible bool
 	// Subresource is the subresource that is written, such as "status", or "" for
 	// the object itself. Its managers are separate from the object's.
 	Subresource string
@@ -138,7 +141,12 @@ func (k *FieldManager) version(apiVersion string) (int, error) {
 		}
 	}
 	if k.Custom {
-		return 0, unconverted{fmt.Errorf("request to convert CR to an invalid group/version: %s", apiVersion)}
+		return 0, invalidVersion(apiVersion)
 	}
 	return 0, errNoVersion
+}
+
+// invalidVersion is the error for an object in a version that a custom resource does not have.
+func invalidVersion(apiVersion string) error {
+	return unconverted{fmt.Errorf("request to convert CR to an invalid group/version: %s", apiVersion)}
 }

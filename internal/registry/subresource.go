@@ -24,7 +24,11 @@ func (c through) plan(ctx context.Context, r *Resource, current *Item, req *Requ
 		return w, err
 	}
 	sub := req.Sub
-	live, err := sub.BodyOf(current.obj)
+	parent, err := r.Kind.AsReceived(ctx, req.Version, current.obj)
+	if err != nil {
+		return w, err
+	}
+	live, err := sub.BodyOf(parent)
 	if err != nil {
 		return w, err
 	}
@@ -36,7 +40,7 @@ func (c through) plan(ctx context.Context, r *Resource, current *Item, req *Requ
 	if errs := sub.Body.ValidateContent(0, body); len(errs) > 0 {
 		return w, errs.Status(sub.Body.GroupKind(), req.Name)
 	}
-	o := r.Kind.Copy(current.obj)
+	o := r.Kind.Copy(parent)
 	if err := sub.WriteBody(o, body, r.Kind.TypeMeta(req.Version).APIVersion); err != nil {
 		return w, err
 	}

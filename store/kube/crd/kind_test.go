@@ -143,6 +143,44 @@ func TestEachVersionHasItsColumns(t *testing.T) {
 	}
 }
 
+// TestScaleIsWrittenInItsVersion has the answers of kube-apiserver 1.36.3: a write of the scale drops what its version lacks, and an apply that
+// changes the scale fails.
+func TestScaleIsWrittenInItsVersion(t *testing.T) {
+	version := func(name string, stored bool, more string) string {
+		return fmt.Sprintf(`{"name":%q,"served":true,"storage":%v,"subresources":{"status":{},"scale":{"specReplicasPath":".spec.replicas","statusReplicasPath":".status.replicas"}},
+			"schema":{"openAPIV3Schema":{"type":"object","properties":{"status":{"type":"object","properties":{"replicas":{"type":"integer"}}},
+			"spec":{"type":"object","properties":{"replicas":{"type":"integer"}%s}}}}}}`, name, stored, more)
+	}
+	s := serve(t, parse(t, `{"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResourceDefinition","metadata":{"name":"foos.example.com"},"spec":{
+		"group":"example.com","scope":"Namespaced","names":{"plural":"foos","kind":"Foo"},"versions":[`+
+		version("v1", true, `,"s":{"type":"string"}`)+`,`+version("v2", false, "")+`]}}`)...)
+	const below = "/namespaces/ns/foos"
+	code, doc := s.do("POST", "/apis/example.com/v1"+below, `{"apiVersion":"example.com/v1","kind":"Foo","metadata":{"name":"a"},"spec":{"replicas":1,"s":"x"}}`)
+	require.Equal(t, 201, code, "%v", doc)
+	apply := func(replicas int) (int, any) {
+		code, doc := s.do("PATCH", "/apis/example.com/v1"+below+"/a/scale?fieldManager=m&force=true", fmt.Sprintf(
+			`{"apiVersion":"autoscaling/v1","kind":"Scale","metadata":{"name":"a","namespace":"ns"},"spec":{"replicas":%d}}`, replicas),
+			"Content-Type", "application/apply-patch+yaml")
+		return code, doc["message"]
+	}
+	code, message := apply(3)
+	assert.Equal(t, 500, code)
+	assert.Equal(t, "failed to convert new object (ns/a; autoscaling/v1, Kind=Scale) to proper version: "+
+		"request to convert CR to an invalid group/version: autoscaling/v1", message)
+	code, message = apply(1)
+	assert.Equal(t, 200, code, message)
+	for _, c := range []struct {
+		version string
+		want    map[string]any
+	}{{"v1", map[string]any{"replicas": 2.0, "s": "x"}}, {"v2", map[string]any{"replicas": 2.0}}} {
+		code, doc = s.do("PATCH", "/apis/example.com/"+c.version+below+"/a/scale", `{"spec":{"replicas":2}}`, "Content-Type", "application/merge-patch+json")
+		require.Equal(t, 200, code, "%v", doc)
+		assert.Equal(t, 2.0, doc["spec"].(map[string]any)["replicas"])
+		_, doc = s.do("GET", "/apis/example.com/v1"+below+"/a", "")
+		assert.Equal(t, c.want, doc["spec"], c.version)
+	}
+}
+
 // TestEachVersionHasItsSelectableFields has the answers of kube-apiserver 1.36.3.
 func TestEachVersionHasItsSelectableFields(t *testing.T) {
 	version := func(name string, stored bool, fields string) string {
