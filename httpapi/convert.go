@@ -85,12 +85,16 @@ func isAList(e *endpoint) error {
 
 // notAList refuses one object to a client that wants the metadata of a list. The Go type of custom
 // resources passes for a list, so they fail later, without a reason.
-func notAList(e *endpoint) error {
-	if !e.Info.Native {
+func (c *call) notAList() error {
+	goType := c.endpoint.InternalType()
+	switch {
+	case !c.endpoint.Info.Native:
 		return errors.New("content is not a list")
+	case c.customBody():
+		goType = c.endpoint.WireType()
 	}
 	return meta.NewStatusError(http.StatusNotAcceptable, meta.ReasonNotAcceptable, nil,
-		fmt.Sprintf("you requested %s, but the requested object is not a list (*%s)", asPartialList, e.InternalType()))
+		fmt.Sprintf("you requested %s, but the requested object is not a list (*%s)", asPartialList, goType))
 }
 
 // tableOptions are the parts of a Table besides cells.

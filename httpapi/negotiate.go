@@ -154,11 +154,16 @@ func (c *call) negotiateMedia() error {
 	return nil
 }
 
+// customBody reports whether the request is for a subresource of a custom resource that has a kind of its own, such as the scale.
+func (c *call) customBody() bool {
+	return c.sub != nil && c.sub.Body != nil && !c.resource.Info().Native
+}
+
 func (c *call) restrictions() restrictions {
 	switch {
 	case c.endpoint == nil:
 		return documentForms
-	case c.endpoint.Info.JSONOnly:
+	case c.endpoint.Info.JSONOnly || c.customBody():
 		return textForms
 	case c.endpoint.Info.Native && !c.endpoint.Info.Stored() && !c.endpoint.Info.Serves("get"):
 		return rowlessForms

@@ -162,7 +162,7 @@ func (c *call) appendItem(dst []byte, it *registry.Item) ([]byte, error) {
 	case asPartial:
 		return c.appendPartial(dst, it)
 	case asPartialList:
-		return dst, notAList(c.endpoint)
+		return dst, c.notAList()
 	}
 	return c.appendWhole(dst, it)
 }

@@ -77,7 +77,7 @@ func (c *call) update() error {
 	}
 	o, err := c.served.scheme.DecodeBody(c.context(), c.endpoint.Target, data, f, validation(opts.FieldValidation), req.Found.Stored(), req.Warn)
 	if err != nil {
-		if c.sub != nil && c.sub.Body != nil && !c.resource.Info().Native {
+		if c.customBody() {
 			err = kinds.ErrNoType(c.endpoint.Target)
 		}
 		return err

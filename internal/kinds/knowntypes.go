@@ -93,18 +93,21 @@ func unregistered(t meta.TypeMeta) error {
 // ErrNoType is the error of a body of a custom resource's subresource that cannot be decoded: upstream looks for the name of its Go type
 // in a scheme that does not have it.
 func ErrNoType(t Target) error {
-	return meta.NewBadRequest("no kind is registered for the type %s.%s in scheme %q", versionOf(t.TypeMeta()), t.Kind.info.Kind, schemeName)
+	return meta.NewBadRequest("no kind is registered for the type %s in scheme %q", t.WireType(), schemeName)
 }
 
 // InternalType returns the Go type that a real server converts a body to, as errors quote it. Its package is named
 // after the group. A custom resource is not converted; for it InternalType returns the type of the version.
 func (t Target) InternalType() string {
 	if !t.Kind.info.Native {
-		return t.version() + "." + t.Kind.info.Kind
+		return t.WireType()
 	}
 	group, _, _ := strings.Cut(t.Kind.Origin().info.Group, ".") // both groups of an Event have one internal type
 	return cmp.Or(group, "core") + "." + t.Kind.info.Kind
 }
+
+// WireType returns the Go type of a body before a real server converts it. The bodies of subresources of custom resources stay of it.
+func (t Target) WireType() string { return t.version() + "." + t.Kind.info.Kind }
 
 // unconvertible returns the error for a registered type that is not the expected one.
 // to is the Go type of the expected one.

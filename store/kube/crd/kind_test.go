@@ -181,6 +181,34 @@ func TestScaleIsWrittenInItsVersion(t *testing.T) {
 	}
 }
 
+// TestScaleIsNoInternalType has the answers of kube-apiserver 1.36.3.
+func TestScaleIsNoInternalType(t *testing.T) {
+	s := serve(t, parse(t, `{"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResourceDefinition","metadata":{"name":"foos.example.com"},"spec":{
+		"group":"example.com","scope":"Cluster","names":{"plural":"foos","kind":"Foo"},"versions":[{"name":"v1","served":true,"storage":true,
+		"subresources":{"scale":{"specReplicasPath":".spec.replicas","statusReplicasPath":".status.replicas"}},
+		"schema":{"openAPIV3Schema":{"type":"object","x-kubernetes-preserve-unknown-fields":true}}}]}}`)...)
+	code, doc := s.do("POST", "/apis/example.com/v1/foos", `{"apiVersion":"example.com/v1","kind":"Foo","metadata":{"name":"a"},"spec":{"replicas":1}}`)
+	require.Equal(t, 201, code, "%v", doc)
+	get := func(accept string) (int, map[string]any) {
+		return s.do("GET", "/apis/example.com/v1/foos/a/scale", "", "Accept", accept)
+	}
+	code, doc = get("application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io")
+	assert.Equal(t, 406, code)
+	assert.Equal(t, "you requested PartialObjectMetadataList, but the requested object is not a list (*v1.Scale)", doc["message"])
+	code, _ = get("application/vnd.kubernetes.protobuf")
+	assert.Equal(t, 406, code)
+	code, doc = get("application/vnd.kubernetes.protobuf,application/json")
+	assert.Equal(t, 200, code)
+	assert.Equal(t, "Scale", doc["kind"])
+	_, doc = get("application/json;as=Table;v=v1;g=meta.k8s.io")
+	var columns []string
+	for _, c := range doc["columnDefinitions"].([]any) {
+		c := c.(map[string]any)
+		columns = append(columns, fmt.Sprint(c["name"], c["type"], c["format"]))
+	}
+	assert.Equal(t, []string{"Namestringname", "Desiredinteger", "Availableinteger", "Agedate"}, columns)
+}
+
 // TestEachVersionHasItsSelectableFields has the answers of kube-apiserver 1.36.3.
 func TestEachVersionHasItsSelectableFields(t *testing.T) {
 	version := func(name string, stored bool, fields string) string {

@@ -6,7 +6,6 @@ import (
 	"sync"
 	"time"
 
-	autoscalingv1 "k8s.io/api/autoscaling/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -50,20 +49,20 @@ var scaleKind = sync.OnceValue(func() kind.Kind {
 	return k
 })
 
-// scaleColumns are what kubectl get --subresource=scale prints.
+// scaleColumns are what kubectl get --subresource=scale prints (upstream: apiextensions-apiserver, getScaleColumnsForVersion).
 func scaleColumns() []kind.Column[meta.Object] {
-	column := func(name, of, doc string, cell func(*scaleBody, time.Time) any) kind.Column[meta.Object] {
+	column := func(name, of, format, doc string, cell func(*scaleBody, time.Time) any) kind.Column[meta.Object] {
 		return kind.Column[meta.Object]{
-			Name: name, Type: of, Description: doc,
+			Name: name, Type: of, Format: format, Description: doc,
 			Cell: func(o meta.Object, now time.Time) any { return cell(o.(*scaleBody), now) },
 		}
 	}
 	m := metav1.ObjectMeta{}.SwaggerDoc()
 	return []kind.Column[meta.Object]{
-		column("Name", "string", m["name"], func(s *scaleBody, _ time.Time) any { return s.Name }),
-		column("Desired", "integer", autoscalingv1.ScaleSpec{}.SwaggerDoc()["replicas"], func(s *scaleBody, _ time.Time) any { return s.Spec.Replicas }),
-		column("Available", "integer", autoscalingv1.ScaleStatus{}.SwaggerDoc()["replicas"], func(s *scaleBody, _ time.Time) any { return s.Status.Replicas }),
-		column("Age", "string", m["creationTimestamp"], func(s *scaleBody, now time.Time) any {
+		column("Name", "string", "name", m["name"], func(s *scaleBody, _ time.Time) any { return s.Name }),
+		column("Desired", "integer", "", "Number of desired replicas", func(s *scaleBody, _ time.Time) any { return s.Spec.Replicas }),
+		column("Available", "integer", "", "Number of actual replicas", func(s *scaleBody, _ time.Time) any { return s.Status.Replicas }),
+		column("Age", "date", "", m["creationTimestamp"], func(s *scaleBody, now time.Time) any {
 			return duration.HumanDuration(now.Sub(s.CreationTimestamp.Time))
 		}),
 	}
