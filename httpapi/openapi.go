@@ -22,8 +22,7 @@ import (
 )
 
 // This file answers /openapi/v2, /openapi/v3 and the paths below the latter (upstream: kube-openapi,
-// handler and handler3). Query: hash, timeout. Known difference: an Accept header without a media type
-// is answered 406; a real server answers an empty 200.
+// handler and handler3). Query: hash, timeout.
 
 // openAPI has the documents of an API by path, and the index of version 3. A document is made when a client asks for it.
 type openAPI struct {
@@ -201,6 +200,10 @@ func (c *call) openAPI() {
 		return
 	}
 	h := c.Header()
+	if accept := c.header("Accept"); d.version == "v3" && accept != "" && len(goautoneg.ParseAccept(accept)) == 0 {
+		c.WriteHeader(http.StatusOK) // an Accept header without a media type (upstream: kube-openapi, handler3, HandleGroupVersion)
+		return
+	}
 	if d.version == "v2" {
 		h.Add("Vary", "Accept-Encoding")
 	}

@@ -80,6 +80,8 @@ func TestOpenAPINegotiatesItsMediaType(t *testing.T) {
 		{"version 3 in protobuf", openAPIV3 + "/api/v1", askProtobufV3, typeV3, 200},
 		{"version 3 in JSON", openAPIV3 + "/api/v1", typeJSON, typeJSON, 200},
 		{"version 3 in HTML", openAPIV3 + "/api/v1", "text/html", "", 406},
+		{"version 2 to a header without a slash", openAPIV2, "json", "", 406},
+		{"the index to a header without a slash", openAPIV3, "json", "text/plain; charset=utf-8", 200},
 		{"the index in HTML", openAPIV3, "text/html", "text/plain; charset=utf-8", 200},
 	} {
 		t.Run(row.name, func(t *testing.T) {
@@ -95,6 +97,18 @@ func TestOpenAPINegotiatesItsMediaType(t *testing.T) {
 			}
 			assert.Equal(t, row.code == 200, a.Body != "")
 		})
+	}
+}
+
+// TestOpenAPIWithoutAMediaTypeIsEmpty has the answers of kube-apiserver 1.36.3.
+func TestOpenAPIWithoutAMediaTypeIsEmpty(t *testing.T) {
+	s := newServer(t)
+	for _, accept := range []string{"json", ",", ";", "application/", "application/json/x"} {
+		a := s.do(t, http.MethodGet, openAPIV3+"/api/v1", "", "Accept", accept)
+		assert.Equal(t, 200, a.Code, accept)
+		assert.Empty(t, a.Body, accept)
+		assert.Empty(t, a.Header["Vary"], accept)
+		assert.Empty(t, a.Header["Content-Type"], accept)
 	}
 }
 
