@@ -20,11 +20,8 @@ import (
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
-// The types of answers of every API, compiled once in a process.
-var (
-	statusType   = sync.OnceValue(func() *codec.Type { return codec.MustCompile(reflect.TypeFor[meta.Status](), "v1") })
-	listMetaType = sync.OnceValue(func() *codec.Type { return codec.MustCompile(reflect.TypeFor[meta.ListMeta](), "v1") })
-)
+// listMetaType is compiled once per process.
+var listMetaType = sync.OnceValue(func() *codec.Type { return codec.MustCompile(reflect.TypeFor[meta.ListMeta](), "v1") })
 
 // fail answers with the Status of an error. It negotiates again, because the negotiation may have
 // failed; without a match it sends indented JSON.
@@ -57,9 +54,9 @@ func (c *call) writeStatus(code int, s *meta.Status, m mediaType) {
 func appendStatus(dst []byte, s *meta.Status, f format) []byte {
 	s.TypeMeta = meta.TypeMeta{Kind: "Status", APIVersion: "v1"}
 	if f == formatProtobuf {
-		return codec.AppendEnvelope(dst, s.APIVersion, s.Kind, statusType().AppendProto(nil, s))
+		return codec.AppendEnvelope(dst, s.APIVersion, s.Kind, kinds.StatusType().AppendProto(nil, s))
 	}
-	dst, _ = statusType().AppendJSON(dst, s) // it has only strings and numbers
+	dst, _ = kinds.StatusType().AppendJSON(dst, s) // it has only strings and numbers
 	return dst
 }
 

@@ -2,6 +2,8 @@ package httpapi_test
 
 import (
 	"net/http"
+	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -185,5 +187,29 @@ func TestUpdateOfTheStatusCreatesWhereUpdatesDo(t *testing.T) {
 			}
 		}
 		assert.Equal(t, http.StatusNotFound, s.do(t, "PATCH", engines+"/merged/status", `{"status":{"turns":5}}`, "Content-Type", merge).Code)
+	}
+}
+
+// TestStatusAsABodyIsDecodedFirst has the answers of kube-apiserver 1.36.3.
+func TestStatusAsABodyIsDecodedFirst(t *testing.T) {
+	s := newServer(t)
+	envelope := func(raw string) string {
+		return "k8s\x00\n\x0c\n\x02v1\x12\x06Status\x12" + string(rune(len(raw))) + raw
+	}
+	for _, row := range []struct{ contentType, body, want string }{
+		{typeJSON, `{"kind":"Status","apiVersion":"v1"}`, "converting (v1.Status) to (%s): unknown conversion"},
+		{typeJSON, `{"kind":"Status","apiVersion":"v1","code":"x"}`, "json: cannot unmarshal string into Go struct field Status.code of type int32"},
+		{typeJSON, `{"kind":"Status","apiVersion":"v1","metadata":5}`, "json: cannot unmarshal number into Go struct field Status.metadata of type v1.ListMeta"},
+		{typeJSON, `{"kind":"Status","apiVersion":"v1","details":{"causes":5}}`, "json: cannot unmarshal number into Go struct field StatusDetails.details.causes of type []v1.StatusCause"},
+		{typeProtobuf, envelope(""), "converting (v1.Status) to (%s): unknown conversion"},
+		{typeProtobuf, envelope("\n"), "unexpected EOF"},
+		{typeProtobuf, envelope("\x08\x01"), "proto: wrong wireType = 0 for field ListMeta"},
+	} {
+		a := s.do(t, http.MethodPost, "/apis/coordination.k8s.io/v1/namespaces/ns/leases", row.body, "Content-Type", row.contentType)
+		assert.Equal(t, 400, a.Code)
+		assert.Contains(t, a.Body, strconv.Quote(`Status in version "v1" cannot be handled as a Lease: `+strings.ReplaceAll(row.want, "%s", "coordination.Lease")))
+		a = s.do(t, http.MethodDelete, "/apis/coordination.k8s.io/v1/namespaces/ns/leases/a", row.body, "Content-Type", row.contentType)
+		assert.Equal(t, 400, a.Code)
+		assert.Contains(t, a.Body, strconv.Quote(strings.ReplaceAll(row.want, "%s", "v1.DeleteOptions")))
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/kubecoord/kubecoord/internal/kinds"
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
@@ -71,7 +72,7 @@ func (c *call) timedOut() bool {
 func (c *call) failTimedOut() {
 	s := meta.NewTimeout("request did not complete within the allotted timeout", 0).Status
 	s.TypeMeta = meta.TypeMeta{}
-	data, _ := statusType().AppendJSON(nil, &s) // encoding a Status cannot fail
+	data, _ := kinds.StatusType().AppendJSON(nil, &s) // encoding a Status cannot fail
 	c.Header().Del("Warning")
 	c.text(http.StatusGatewayTimeout, string(data)+"\n")
 }

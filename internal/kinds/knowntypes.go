@@ -15,7 +15,7 @@ const schemeName = "kubecoord"
 
 // A real server answers a body of a wrong type with one of two errors: a type of its scheme
 // cannot be converted, and any other type is not registered. This file lists the types of that
-// scheme that are not served. Their bodies are not decoded first, as on a real server.
+// scheme that are not served. Their bodies are not decoded first, as they are on a real server, but for a Status and DeleteOptions.
 
 // isUnversioned reports whether a kind is known in every version.
 func isUnversioned(kind string) bool {
@@ -108,6 +108,18 @@ func (t Target) InternalType() string {
 
 // WireType returns the Go type of a body before a real server converts it. The bodies of subresources of custom resources stay of it.
 func (t Target) WireType() string { return t.version() + "." + t.Kind.info.Kind }
+
+// unconvertible returns the error for a body of a registered type that is not the expected one. A Status and DeleteOptions are decoded
+// first, as upstream does with all of them.
+func (d *decoded) unconvertible(raw []byte, f Format, to string) (err error) {
+	switch d.named.Kind {
+	case "Status":
+		err = decodeAs(StatusType(), raw, f, new(meta.Status))
+	case "DeleteOptions":
+		err = decodeAs(deleteOptionsType(), raw, f, new(DeleteOptions))
+	}
+	return cmp.Or(err, unconvertible(d.named, to))
+}
 
 // unconvertible returns the error for a registered type that is not the expected one.
 // to is the Go type of the expected one.

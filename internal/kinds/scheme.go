@@ -121,7 +121,7 @@ func (s *Scheme) decodeAny(t Target, data []byte, f Format, strict bool, live Ob
 		}
 	}
 	if have.Kind == nil {
-		return d, unconvertible(d.named, t.InternalType())
+		return d, d.unconvertible(raw, f, t.InternalType())
 	}
 	if have.Kind != t.Kind {
 		live = nil
@@ -326,6 +326,9 @@ func (k *Kind) ErrorKind(o Object) meta.GroupKind {
 // deleteOptionsType is compiled once per process.
 var deleteOptionsType = sync.OnceValue(func() *codec.Type { return codec.MustCompile(reflect.TypeFor[DeleteOptions](), "v1") })
 
+// StatusType is compiled once per process.
+var StatusType = sync.OnceValue(func() *codec.Type { return codec.MustCompile(reflect.TypeFor[meta.Status](), "v1") })
+
 // DecodeDeleteOptions decodes the body of a deletion. The body may name any group, and is never decoded strictly.
 func DecodeDeleteOptions(body []byte, f Format) (o DeleteOptions, err error) {
 	defer func() {
@@ -350,13 +353,17 @@ func DecodeDeleteOptions(body []byte, f Format) (o DeleteOptions, err error) {
 	switch {
 	case d.named.Kind == "DeleteOptions":
 	case isUnversioned(d.named.Kind) || isMetaType(d.named):
-		return o, unconvertible(d.named, "v1.DeleteOptions")
+		return o, d.unconvertible(raw, f, "v1.DeleteOptions")
 	default:
 		return o, unregistered(d.named)
 	}
+	return o, decodeAs(deleteOptionsType(), raw, f, &o)
+}
+
+func decodeAs(typ *codec.Type, raw []byte, f Format, o any) error {
 	if f == Protobuf {
-		return o, deleteOptionsType().DecodeProto(raw, &o)
+		return typ.DecodeProto(raw, o)
 	}
-	_, err = deleteOptionsType().DecodeJSON(raw, &o, false)
-	return o, err
+	_, err := typ.DecodeJSON(raw, o, false)
+	return err
 }
