@@ -357,7 +357,8 @@ func DecodeDeleteOptions(body []byte, f Format) (o DeleteOptions, err error) {
 	default:
 		return o, unregistered(d.named)
 	}
-	return o, decodeAs(deleteOptionsType(), raw, f, &o)
+	err = decodeAs(deleteOptionsType(), raw, f, &o)
+	return o, err
 }
 
 func decodeAs(typ *codec.Type, raw []byte, f Format, o any) error {
