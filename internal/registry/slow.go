@@ -2,6 +2,7 @@ package registry
 
 import (
 	"context"
+	"slices"
 
 	"github.com/kubecoord/kubecoord/internal/kinds"
 	"github.com/kubecoord/kubecoord/store/field"
@@ -11,7 +12,7 @@ import (
 // maxSlow is how many validations that may take long a store runs at once. Others wait for one of them.
 const maxSlow = 4
 
-// validate returns a 422 with the problems of a write, or nil; old is nil on a create. named is the kind that the error names.
+// validate returns a 422 with the problems of a write, or nil, and warns of tolerated ones; old is nil on a create. named is the kind that the error names.
 func (r *Resource) validate(ctx context.Context, req *Request, o, old kinds.Object, named meta.GroupKind) error {
 	name := o.GetObjectMeta().Name
 	o, err := r.Kind.AsReceived(ctx, req.Version, o)
@@ -22,6 +23,13 @@ func (r *Resource) validate(ctx context.Context, req *Request, o, old kinds.Obje
 		return err
 	}
 	errs, err := r.check(ctx, req.Version, req.Sub, o, old)
+	errs = slices.DeleteFunc(errs, func(e *field.Error) bool {
+		if e.Type != field.TypeTolerated {
+			return false
+		}
+		req.warn(e.Error())
+		return true
+	})
 	if err == nil && len(errs) > 0 {
 		err = errs.Status(named, name)
 	}

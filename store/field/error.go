@@ -27,6 +27,9 @@ const (
 	TypeForbidden    ErrorType = "FieldValueForbidden"
 	TypeTooLong      ErrorType = "FieldValueTooLong"
 	TypeDuplicate    ErrorType = "FieldValueDuplicate"
+	// TypeTolerated is a problem that the object had before, and that its write does not touch. It refuses no write: the answer has a
+	// warning with its text (KEP-4008, ratcheting).
+	TypeTolerated ErrorType = "Tolerated"
 )
 
 // Error is one problem with one field.

@@ -47,9 +47,15 @@ func ExampleError() {
 	// spec.port is wrong: Invalid value: 70000: must be at most 65535
 }
 
-// A kind that validates by a library keeps its texts.
+// A kind that validates by a library keeps its texts. A problem that the object had before may be no more than a warning.
 func ExampleReported() {
-	err := field.Reported("FieldValueTooMany", "spec.tags", "Too many: 4: must have at most 3 items")
-	fmt.Println(err)
-	// Output: spec.tags: Too many: 4: must have at most 3 items
+	for _, err := range []*field.Error{
+		field.Reported("FieldValueTooMany", "spec.tags", "Too many: 4: must have at most 3 items"),
+		field.Reported(field.TypeTolerated, "spec.port", "Invalid value: 70000: must be at most 65535"),
+	} {
+		fmt.Println(err.Type, err)
+	}
+	// Output:
+	// FieldValueTooMany spec.tags: Too many: 4: must have at most 3 items
+	// Tolerated spec.port: Invalid value: 70000: must be at most 65535
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"maps"
 	"slices"
+	"strings"
 	"sync"
 
 	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
@@ -16,6 +17,7 @@ import (
 	upstream "k8s.io/apimachinery/pkg/util/validation/field"
 	celconfig "k8s.io/apiserver/pkg/apis/cel"
 	"k8s.io/apiserver/pkg/cel/common"
+	"k8s.io/apiserver/pkg/warning"
 
 	"github.com/kubecoord/kubecoord/store"
 	"github.com/kubecoord/kubecoord/store/field"
@@ -70,7 +72,6 @@ func (v *crVersion) check(doc, old map[string]any, m *meta.ObjectMeta, mistyped 
 	if r.err != nil {
 		return field.Errors{field.Invalid("", nil, r.err.Error())}
 	}
-	ctx := context.Background()
 	var errs upstream.ErrorList
 	var options []cel.Option
 	var correlated *common.CorrelatedObject
@@ -88,12 +89,13 @@ func (v *crVersion) check(doc, old map[string]any, m *meta.ObjectMeta, mistyped 
 	if !mistyped {
 		errs = append(errs, v.checkScale(doc, true)...)
 	}
-	errs = append(errs, inOrder(objectmeta.Validate(ctx, nil, doc, v.structural, false))...)
+	errs = append(errs, inOrder(objectmeta.Validate(context.Background(), nil, doc, v.structural, false))...)
 	if old == nil || len(listtype.ValidateListSetsAndMaps(nil, v.structural, old)) == 0 {
 		errs = append(errs, inOrder(listtype.ValidateListSetsAndMaps(nil, v.structural, doc))...)
 	}
 	nameless := m.Name == "" && !mistyped
-	return converted(append(errs, r.checkRules(doc, old, errs, nameless, options)...))
+	found, tolerated := r.checkRules(doc, old, errs, nameless, options)
+	return append(converted(append(errs, found...)), tolerated...)
 }
 
 // validateStatus returns the problems of a write of the status.
@@ -121,13 +123,15 @@ func (v *crVersion) validateStatus(o, before meta.Object) field.Errors {
 			errs = append(errs, inOrder(lists)...)
 		}
 	}
-	return converted(append(errs, r.checkRules(doc, old, errs, false, []cel.Option{cel.WithRatcheting(correlated)})...))
+	found, tolerated := r.checkRules(doc, old, errs, false, []cel.Option{cel.WithRatcheting(correlated)})
+	return append(converted(append(errs, found...)), tolerated...)
 }
 
 // checkRules evaluates the CEL rules, unless other problems found, or a metadata.name that is required, could make them fail.
-func (r *rules) checkRules(doc, old map[string]any, found upstream.ErrorList, blocked bool, options []cel.Option) upstream.ErrorList {
+// Tolerated are the rules that fail for a value that stays.
+func (r *rules) checkRules(doc, old map[string]any, found upstream.ErrorList, blocked bool, options []cel.Option) (_ upstream.ErrorList, tolerated field.Errors) {
 	if r.cel == nil {
-		return nil
+		return nil, nil
 	}
 	for _, err := range found {
 		switch err.Type {
@@ -137,14 +141,25 @@ func (r *rules) checkRules(doc, old map[string]any, found upstream.ErrorList, bl
 	}
 	if blocked {
 		return upstream.ErrorList{upstream.Invalid(nil, nil,
-			"some validation rules were not checked because the object was invalid; correct the existing errors to complete validation")}
+			"some validation rules were not checked because the object was invalid; correct the existing errors to complete validation")}, nil
 	}
 	var before any // not a nil map: that would be an old object
 	if old != nil {
 		before = old
 	}
-	errs, _ := r.cel.Validate(context.Background(), nil, nil, doc, before, celconfig.RuntimeCELCostBudget, options...)
-	return inOrder(errs)
+	ctx := warning.WithWarningRecorder(context.Background(), (*recorder)(&tolerated))
+	errs, _ := r.cel.Validate(ctx, nil, nil, doc, before, celconfig.RuntimeCELCostBudget, options...)
+	slices.SortStableFunc(tolerated, func(a, b *field.Error) int { return comparePaths(string(a.Field), string(b.Field)) })
+	return inOrder(errs), tolerated
+}
+
+// recorder takes the warnings of a validator: the path of a field and a text each.
+type recorder field.Errors
+
+// AddWarning implements warning.Recorder.
+func (r *recorder) AddWarning(_, text string) {
+	path, text, _ := strings.Cut(text, ": ")
+	*r = append(*r, field.Reported(field.TypeTolerated, field.Path(path), text))
 }
 
 // document returns an object of the version as the tree that upstream's packages read. The tree shares memory with the object and
