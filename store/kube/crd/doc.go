@@ -18,10 +18,10 @@
 //     often. A get and a deletion always ask it.
 //   - The answer of a conversion webhook must not be larger than 16 MiB.
 //   - A fork calls conversion webhooks through the API from which it was forked.
-//   - A fieldSelector compares the values in the stored version.
+//   - While a webhook fails, a list that selects by its results answers 429 at once. A real server first answers 500, or from its older cache.
 //   - Discovery and OpenAPI do not have the versions of a definition in a group with built-in kinds. They have no effect on either server.
 //   - The kind of a list is the kind with "List" appended, whatever spec.names.listKind says.
-//   - A server-side apply of a Scale works; on a real server of version 1.36 it fails with 500 if it is forced, or if nobody owns the replicas.
+//   - Problems are in the order of their paths. A real server has the problems of the rules of one object in the order of the rules.
 //
 // While a conversion webhook cannot be reached, an object with owners in two versions cannot be applied in either, and any other write removes
 // its managedFields: upstream has this mistake too, and clients must expect it.
