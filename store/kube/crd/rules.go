@@ -94,8 +94,7 @@ func (v *crVersion) check(doc, old map[string]any, m *meta.ObjectMeta, mistyped 
 		errs = append(errs, inOrder(listtype.ValidateListSetsAndMaps(nil, v.structural, doc))...)
 	}
 	nameless := m.Name == "" && !mistyped
-	found, tolerated := r.checkRules(doc, old, errs, nameless, options)
-	return append(converted(append(errs, found...)), tolerated...)
+	return r.checkRules(doc, old, errs, nameless, options)
 }
 
 // validateStatus returns the problems of a write of the status.
@@ -123,15 +122,14 @@ func (v *crVersion) validateStatus(o, before meta.Object) field.Errors {
 			errs = append(errs, inOrder(lists)...)
 		}
 	}
-	found, tolerated := r.checkRules(doc, old, errs, false, []cel.Option{cel.WithRatcheting(correlated)})
-	return append(converted(append(errs, found...)), tolerated...)
+	return r.checkRules(doc, old, errs, false, []cel.Option{cel.WithRatcheting(correlated)})
 }
 
 // checkRules evaluates the CEL rules, unless other problems found, or a metadata.name that is required, could make them fail.
-// Tolerated are the rules that fail for a value that stays.
-func (r *rules) checkRules(doc, old map[string]any, found upstream.ErrorList, blocked bool, options []cel.Option) (_ upstream.ErrorList, tolerated field.Errors) {
+// It returns all problems, and last the tolerated ones: rules that fail for a value that stays.
+func (r *rules) checkRules(doc, old map[string]any, found upstream.ErrorList, blocked bool, options []cel.Option) field.Errors {
 	if r.cel == nil {
-		return nil, nil
+		return converted(found)
 	}
 	for _, err := range found {
 		switch err.Type {
@@ -140,17 +138,18 @@ func (r *rules) checkRules(doc, old map[string]any, found upstream.ErrorList, bl
 		}
 	}
 	if blocked {
-		return upstream.ErrorList{upstream.Invalid(nil, nil,
-			"some validation rules were not checked because the object was invalid; correct the existing errors to complete validation")}, nil
+		return converted(append(found, upstream.Invalid(nil, nil,
+			"some validation rules were not checked because the object was invalid; correct the existing errors to complete validation")))
 	}
 	var before any // not a nil map: that would be an old object
 	if old != nil {
 		before = old
 	}
+	var tolerated field.Errors
 	ctx := warning.WithWarningRecorder(context.Background(), (*recorder)(&tolerated))
 	errs, _ := r.cel.Validate(ctx, nil, nil, doc, before, celconfig.RuntimeCELCostBudget, options...)
 	slices.SortStableFunc(tolerated, func(a, b *field.Error) int { return comparePaths(string(a.Field), string(b.Field)) })
-	return inOrder(errs), tolerated
+	return append(converted(append(found, inOrder(errs)...)), tolerated...)
 }
 
 // recorder takes the warnings of a validator: the path of a field and a text each.
