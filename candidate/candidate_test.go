@@ -44,7 +44,7 @@ func TestV1alpha1SharesNoMemoryWithTheStoredObject(t *testing.T) {
 			LeaseName: "main", BinaryVersion: "1.0.0", Strategy: x, PreferredStrategies: strategies{x, y},
 			RenewTime: new(meta.NewMicroTime(time.Unix(1, 0))),
 		},
-	}, registry.Request{Namespace: "ns"})
+	}, &registry.Request{Namespace: "ns"})
 	require.NoError(t, err)
 	before, err := it.Encoded(alpha1, kinds.JSON)
 	require.NoError(t, err)

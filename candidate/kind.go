@@ -14,7 +14,8 @@ import (
 // spec.leaseName, but refuses clients that select by it.
 var shared = sync.OnceValue(func() *store.Kind[LeaseCandidate] {
 	return store.MustKind(kind.Descriptor[*LeaseCandidate]{
-		Resource: kind.Resource{Group: "coordination.k8s.io", Kind: "LeaseCandidate", Native: true, StoragePrefix: "leasecandidates"},
+		Resource: kind.Resource{Group: "coordination.k8s.io", Kind: "LeaseCandidate"},
+		Native:   &kind.Native[*LeaseCandidate]{StoragePrefix: "leasecandidates"},
 		Versions: []kind.Version[*LeaseCandidate]{
 			{Name: "v1beta1", Deprecated: "coordination.k8s.io/v1beta1 LeaseCandidate is deprecated in v1.36+, unavailable in v1.39+"},
 			{Name: "v1alpha2", Deprecated: "coordination.k8s.io/v1alpha2 LeaseCandidate is deprecated in v1.35+, unavailable in v1.38+"},

@@ -16,16 +16,14 @@ import (
 // All stores of a process share the kind.
 var shared = sync.OnceValue(func() *store.Kind[Endpoints] {
 	return store.MustKind(kind.Descriptor[*Endpoints]{
-		Resource: kind.Resource{
-			Kind: "Endpoints", Native: true, Plural: "endpoints", StoragePrefix: "services/endpoints",
-			ShortNames: []string{"ep"},
-		},
+		Resource: kind.Resource{Kind: "Endpoints", Plural: "endpoints", ShortNames: []string{"ep"}},
+		Native:   &kind.Native[*Endpoints]{StoragePrefix: "services/endpoints"},
 		Versions: []kind.Version[*Endpoints]{{
 			Name: "v1", Deprecated: "v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice",
 		}},
 		Strategy: kind.Strategy[*Endpoints]{
-			ValidateFinalizer: validateFinalizer, Default: setDefaults, Validate: validate, Warnings: warnings,
-			Update: kind.UpdateStrategy[*Endpoints]{CreateMissing: true, Unconditional: true, MetadataAsNew: 1},
+			Default: setDefaults, Validate: validate, Warnings: warnings,
+			Update: kind.UpdateStrategy[*Endpoints]{CreateMissing: true, Unconditional: true},
 		},
 		Table: kind.Table[*Endpoints]{Columns: []kind.Column[*Endpoints]{
 			kind.NameColumn[*Endpoints](),

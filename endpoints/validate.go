@@ -13,21 +13,7 @@ import (
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
-// validateFinalizer is the rule of the core group: a finalizer must have a domain, except
-// for three that are older than the rule. Other groups have no such rule
-// (upstream: apis/core/validation, validateKubeFinalizerName).
-func validateFinalizer(finalizer string) []string {
-	switch finalizer {
-	case "kubernetes", meta.FinalizerOrphanDependents, meta.FinalizerDeleteDependents:
-		return nil
-	}
-	if strings.Contains(finalizer, "/") {
-		return nil
-	}
-	return []string{"name is neither a standard finalizer name nor is it fully qualified"}
-}
-
-// validate checks the subsets. Subsets that an update does not change pass, so that an
+// validate checks the finalizers and the subsets. Subsets that an update does not change pass, so that an
 // object that is older than a rule can still be labeled
 // (upstream: apis/core/validation, ValidateEndpointsUpdate).
 func validate(e, old *Endpoints) (errs field.Errors) {
@@ -35,7 +21,20 @@ func validate(e, old *Endpoints) (errs field.Errors) {
 		errs = append(errs, validateSubset(e.Subsets, i)...)
 	}
 	if errs != nil && old != nil && sameJSON(e.Subsets, old.Subsets) {
-		return nil
+		errs = nil
+	}
+	return append(validateFinalizers(e.Finalizers), errs...)
+}
+
+// validateFinalizers applies the rule of the core group: a finalizer must have a domain, except for three that are older than the rule.
+// Other groups have no such rule (upstream: apis/core/validation, validateKubeFinalizerName).
+func validateFinalizers(finalizers []string) (errs field.Errors) {
+	for i, f := range finalizers {
+		switch {
+		case f == "kubernetes", f == meta.FinalizerOrphanDependents, f == meta.FinalizerDeleteDependents, strings.Contains(f, "/"):
+		default:
+			errs = append(errs, field.Invalid(field.Path("metadata.finalizers").Index(i), f, "name is neither a standard finalizer name nor is it fully qualified"))
+		}
 	}
 	return errs
 }

@@ -37,11 +37,11 @@ const (
 
 func newReportServer(t testing.TB, change ...func(*httpapi.Options)) *server {
 	k, err := kinds.NewKind(kind.Descriptor[meta.Object]{
-		Resource: kind.Resource{Group: "reports.example.com", Kind: "Report", Native: true},
+		Resource: kind.Resource{Group: "reports.example.com", Kind: "Report"},
 		New:      func() kinds.Object { return &report{} },
 		Strategy: kind.Strategy[meta.Object]{Update: kind.UpdateStrategy[meta.Object]{Unconditional: true}},
 		Versions: []kind.Version[meta.Object]{{Name: "v1"}},
-		Aliases: []kind.Alias[meta.Object]{{Group: "notes.example.com", Version: kind.Version[meta.Object]{
+		Native: &kind.Native[meta.Object]{Aliases: []kind.Alias[meta.Object]{{Group: "notes.example.com", Version: kind.Version[meta.Object]{
 			Name: "v1",
 			Form: kind.Form{New: func() kinds.Object { return &note{} },
 				Convert: kind.ConvertBy(func(o kinds.Object) kinds.Object {
@@ -57,7 +57,7 @@ func newReportServer(t testing.TB, change ...func(*httpapi.Options)) *server {
 				}
 				return nil
 			},
-		}}},
+		}}}},
 	})
 	require.NoError(t, err)
 	opts := httpapi.Options{Kinds: []kind.Kind{k, k.Aliases()[0]}}
@@ -109,4 +109,13 @@ func TestKindInTwoGroupsIsOneCollection(t *testing.T) {
 	s.must(t, "DELETE", reports+"/a", "")
 	missing := s.do(t, "GET", notes+"/a", "")
 	assert.Equal(t, `reports.notes.example.com "a" not found`, missing.tree(t).at("message"))
+}
+
+// TestAliasIsServedWithoutItsOrigin: a request of a kind whose collection is not made yet asked for the kind of the first group.
+func TestAliasIsServedWithoutItsOrigin(t *testing.T) {
+	s := newReportServer(t, func(o *httpapi.Options) { o.Kinds = o.Kinds[1:] })
+	assert.Empty(t, s.must(t, "GET", notes, "").at("items"))
+	s.must(t, "POST", notes, `{"metadata":{"name":"a"},"note":"calm"}`)
+	assert.Len(t, s.must(t, "GET", notes, "").at("items"), 1)
+	assert.Equal(t, http.StatusNotFound, s.do(t, "GET", reports, "").Code)
 }

@@ -5,7 +5,9 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"log"
 	"net/http"
+	"runtime"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -24,7 +26,7 @@ import (
 	"github.com/kubecoord/kubecoord/store/kind"
 )
 
-// Version is the version of Kubernetes whose answers are implemented, as /version says it. The libraries of store/kube are of it.
+// Version is the version of Kubernetes whose answers are implemented, as /version says it. The libraries of httpapi/kube are of it.
 const Version = "v1.37.2"
 
 // Options configures an API. The zero value serves Lease, LeaseCandidate and Endpoints to everyone.
@@ -40,7 +42,7 @@ type Options struct {
 	// Parts live with this one API. New and each Fork call them in their order.
 	Parts []Part
 	// Admission, if not nil, decides about each write of the store after it is authorized. It also sees writes of the Go API.
-	// Package store/kube/cluster has webhooks and policies.
+	// Package httpapi/kube/cluster has webhooks and policies.
 	// The user of a request without Authenticate, and of the Go API, is system:apiserver of the group system:masters.
 	Admission Admission
 	// Middleware, if not nil, wraps the handler of the API, also for health paths and a
@@ -96,7 +98,7 @@ type Options struct {
 // Close waits for it.
 type Part func(a *API, opts *Options) (run func(ctx context.Context))
 
-// Controller returns the Part of a controller, such as crd.Run of store/kube.
+// Controller returns the Part of a controller, such as crd.Run of httpapi/kube.
 func Controller(run func(ctx context.Context, a *API)) Part {
 	return func(a *API, _ *Options) func(context.Context) {
 		return func(ctx context.Context) { run(ctx, a) }
@@ -130,6 +132,7 @@ type API struct {
 	crossOrigin  *http.CrossOriginProtection
 	timeout      time.Duration // 0: none
 	limits       limits
+	turns        chan struct{}                     // an element for each list that is being encoded, at most one a processor
 	watches      series[watchLabels, atomic.Int64] // that are open
 	events       series[versionedResource, atomic.Int64]
 	metrics      atomic.Pointer[metrics] // nil until Metrics is called
@@ -161,7 +164,7 @@ func Kinds() []kind.Kind {
 // Endpoints are always the kinds of the function Kinds: opts.Kinds must not have others.
 func New(st *store.Store, opts Options) *API {
 	a := &API{store: st, st: st.Registry()}
-	s, err := newServed(nil, append(Kinds(), opts.Kinds...), a.st.Now())
+	s, err := newServed(append(Kinds(), opts.Kinds...), a.st.Now())
 	if err != nil {
 		panic(err.Error())
 	}
@@ -191,7 +194,7 @@ func (a *API) start(s *served, opts Options) {
 	a.timeout = max(cmp.Or(opts.RequestTimeout, requestTimeout), 0)
 	a.backlog.limit, a.backlog.stall = max(cmp.Or(opts.SlowClientBytes, slowClientBytes), 0), opts.WatchStall
 	a.backlog.start, a.backlog.clock, a.backlog.guards = time.Now(), a.st.Clock(), map[*stallGuard]struct{}{}
-	a.limits = newLimits(opts)
+	a.limits, a.turns = newLimits(opts), make(chan struct{}, runtime.GOMAXPROCS(0))
 	a.checks, a.kindContext = append(alwaysHealthy(), opts.Checks...), opts.KindContext
 	_, real := a.st.Clock().(clock.Real)
 	a.setDate = !real
@@ -212,14 +215,33 @@ func (a *API) start(s *served, opts Options) {
 // Store returns the store that the API serves.
 func (a *API) Store() *store.Store { return a.store }
 
-// Close ends all watches, all reads that wait for a resourceVersion, and the Parts. It returns
-// when the Parts and all requests through a Transport have ended; later ones fail. The store
-// stays open.
+// Close is Shutdown that waits no longer than requests may take: for RequestTimeout, or a minute without one. It logs what it leaves.
 func (a *API) Close() {
+	ctx, cancel := context.WithTimeout(context.Background(), cmp.Or(a.timeout, requestTimeout)+closeGrace)
+	defer cancel()
+	if err := a.Shutdown(ctx); err != nil {
+		log.Print(err)
+	}
+}
+
+// Shutdown ends all watches, all reads that wait for a resourceVersion, and the Parts. It returns
+// when the Parts and all requests through a Transport have ended; later ones fail. The store
+// stays open. The error says that ctx has ended first: a function of the user, such as a Default of a kind, does not return.
+func (a *API) Shutdown(ctx context.Context) error {
 	a.mu.Lock()
 	a.close()
 	a.mu.Unlock()
-	a.running.Wait()
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		a.running.Wait()
+	}()
+	select {
+	case <-ended:
+		return nil
+	case <-ctx.Done():
+		return fmt.Errorf("httpapi: a request or a Part has not ended: %w", ctx.Err())
+	}
 }
 
 // Load stores objects of the kinds that are served, all of them or none; see package store/fixture.

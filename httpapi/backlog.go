@@ -202,20 +202,24 @@ func (c *call) cutNow() {
 	control.SetWriteDeadline(now.Add(closeGrace))
 }
 
-// endTime is called after the answer. It removes the deadline for writes from the connection,
-// which may get more requests, unless a write has failed.
+// endTime is called after the answer.
 func (c *call) endTime() {
 	c.deadline.end()
-	if c.cut == nil || c.cut.stall.call == nil {
-		return
+	if c.cut != nil && c.cut.stall.call != nil {
+		c.endCut()
 	}
+}
+
+// endCut removes the deadline for writes from the connection, which may get more requests, unless a write has failed.
+func (c *call) endCut() {
 	b := &c.api.backlog
 	b.mu.Lock()
 	delete(b.guards, &c.cut.stall)
 	b.mu.Unlock()
 	c.cut.mu.Lock()
 	defer c.cut.mu.Unlock()
-	if c.cut.over = true; c.cut.done && !c.cut.failed.Load() {
+	c.cut.over = true
+	if c.cut.done && !c.cut.failed.Load() {
 		http.NewResponseController(c.w).SetWriteDeadline(time.Time{})
 	}
 }

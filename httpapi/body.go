@@ -16,6 +16,7 @@ type buffers struct {
 	body, answer []byte
 	options      kinds.WriteOptions // of a write
 	request      registry.Request   // of a write
+	guard        registry.Guard     // of the request
 	sent         registry.Sent      // of a PUT
 	patch        registry.Patch
 	deletion     kinds.DeleteOptions
@@ -29,7 +30,8 @@ const maxKept = 64 << 10
 // buffers returns the memory of the call.
 func (c *call) buffers() *buffers {
 	if c.memory == nil {
-		if c.memory, _ = c.api.buffers.Get().(*buffers); c.memory == nil {
+		c.memory, _ = c.api.buffers.Get().(*buffers)
+		if c.memory == nil {
 			c.memory = new(buffers)
 		}
 	}
@@ -101,8 +103,9 @@ const maxPart = 256 << 10
 // readUpTo returns size bytes of the body, in dst if they fit. It returns io.EOF if the body has fewer. A large body arrives in
 // parts, which are joined at its end: to grow one slice would leave twice the bytes of a body that stops as garbage.
 func (c *call) readUpTo(dst []byte, size int) (_ []byte, err error) {
+	var guard *stallGuard
 	if size > firstRead {
-		guard := c.guard()
+		guard = c.guard()
 		guard.start(dst)
 		defer guard.stop()
 	}
@@ -113,11 +116,14 @@ func (c *call) readUpTo(dst []byte, size int) (_ []byte, err error) {
 				full = append(full, dst)
 			}
 			dst = make([]byte, 0, min(size-n, max(n, firstRead), maxPart))
-			c.cutter().stall.hold(dst, n)
+			if guard != nil {
+				guard.hold(dst, n)
+			}
 		}
 		var read int
 		read, err = c.req.Body.Read(dst[len(dst):min(cap(dst), len(dst)+size-n)])
-		if dst, n = dst[:len(dst)+read], n+read; n == size {
+		dst, n = dst[:len(dst)+read], n+read
+		if n == size {
 			err = nil
 		}
 	}

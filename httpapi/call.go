@@ -3,8 +3,10 @@ package httpapi
 import (
 	"context"
 	"errors"
+	"log"
 	"net/http"
 	"net/url"
+	"runtime/debug"
 	"time"
 
 	"github.com/kubecoord/kubecoord/internal/caller"
@@ -47,15 +49,13 @@ type call struct {
 	resourceName                    // of the path
 	user         *User              // nil without Authenticate
 
-	slots  *slots  // the request needs one of these
-	client string  // user, or host of the address
-	holder *client // has the slot
+	place place
 
-	// These share a word, with which a call takes 512 bytes: TestSizeOfACall.
-	code                     int16
-	exempt, hasSlot, hasTurn bool // see limits
-	watches                  bool // the request is a watch; set by limitTime
-	limitedWrites            bool // limitWrites was called
+	// These share a word. A call takes at most 512 bytes: TestSizeOfACall.
+	code          int16
+	hasTurn       bool // see takeTurn
+	watches       bool // the request is a watch; set by limitTime
+	limitedWrites bool // limitWrites was called
 
 	deadline deadline
 	cut      *cutter // nil until the first use
@@ -77,6 +77,7 @@ func (a *API) serve(w http.ResponseWriter, r *http.Request) {
 	c := a.newCall(w, r)
 	defer c.end()
 	defer c.leave()
+	defer c.recovered()
 	timeErr := c.limitTime()
 	err := c.checkOrigin()
 	if err == nil {
@@ -93,12 +94,40 @@ func (a *API) serve(w http.ResponseWriter, r *http.Request) {
 	c.release()
 }
 
+// errPanicked is the text of upstream (apiserver, server/filters/wrap.go).
+var errPanicked = errors.New("This request caused apiserver to panic. Look in the logs for details.")
+
+// recovered must be deferred. It answers a request during which a function of the user has panicked. An answer that has begun is cut.
+func (c *call) recovered() {
+	problem := recover()
+	if problem == nil {
+		return
+	}
+	if problem != http.ErrAbortHandler {
+		logPanic(c.req, problem)
+	}
+	if problem == http.ErrAbortHandler || c.code != 0 {
+		panic(http.ErrAbortHandler)
+	}
+	c.memory = nil // what has panicked may still use it
+	c.fail(meta.NewInternalError(errPanicked))
+}
+
+// logPanic writes a panic with its stack to the log of the server of a request.
+func logPanic(r *http.Request, problem any) {
+	printf := log.Printf
+	if s, ok := r.Context().Value(http.ServerContextKey).(*http.Server); ok && s.ErrorLog != nil {
+		printf = s.ErrorLog.Printf
+	}
+	printf("httpapi: panic serving %s %s: %v\n%s", r.Method, r.URL.Path, problem, debug.Stack())
+}
+
 // admit authenticates the request, waits for a slot, and authorizes it.
-func (c *call) admit() error {
-	if err := c.identify(); err != nil {
+func (c *call) admit() (err error) {
+	if err = c.identify(); err != nil {
 		return err
 	}
-	if err := c.enter(); err != nil {
+	if c.place, err = c.api.limits.enter(c); err != nil {
 		return err
 	}
 	return c.permit()
@@ -109,7 +138,7 @@ const noCache = "no-cache, private"
 
 // newCall sets the headers of every answer.
 func (a *API) newCall(w http.ResponseWriter, r *http.Request) *call {
-	c := &call{api: a, served: a.served.Load(), req: r, w: w, began: time.Now(), observe: caller.Observer(r.Context())}
+	c := &call{api: a, served: a.served.Load(), req: r, w: w, began: time.Now(), place: unlimited{}, observe: caller.Observer(r.Context())}
 	id := c.header("Audit-Id")
 	if id == "" {
 		id = a.st.RandomUUID()

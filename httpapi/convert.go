@@ -103,6 +103,7 @@ type tableOptions struct {
 	now        time.Time // of the cells
 	keepObject bool      // include metadata even if include is None
 	noColumns  bool      // omit the columns: an earlier table had them
+	marked     *registry.Item
 }
 
 // readTableOptions reads includeObject if the client asks for a Table.
@@ -151,6 +152,9 @@ func (c *call) appendRow(dst []byte, it *registry.Item) ([]byte, error) {
 	cells, err := it.Cells(c.context(), c.endpoint.Version, c.table.now)
 	if err != nil {
 		return dst, err
+	}
+	if it == c.table.marked {
+		cells[0] = fmt.Sprint(cells[0], " (default)")
 	}
 	if dst, err = appendCells(append(dst, `{"cells":`...), cells); err != nil {
 		return dst, err

@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"cmp"
+	"context"
 	"net/http"
 
 	"github.com/kubecoord/kubecoord/internal/kinds"
@@ -37,7 +38,7 @@ func (c *call) delete() error {
 		}
 		return c.writeItem(code, it)
 	}
-	if it.Name() == "" || c.resource.Strategy().Delete.ReturnsObject { // the empty object of a dry run
+	if it.Name() == "" || c.resource.Native().ReturnsObject { // the empty object of a dry run
 		return c.writeItem(http.StatusOK, it)
 	}
 	gr := c.groupResource()
@@ -81,13 +82,25 @@ func (c *call) deleteCollection() error {
 		if l, err = c.resource.List(ctx, list); err == nil && len(l.Items) > 0 {
 			err = c.checkNames()
 		}
-	} else {
+	} else if err = c.checkStored(ctx, list); err == nil {
 		l, err = c.resource.DeleteCollection(ctx, c.deletion(), list, opts)
 	}
 	if err != nil {
 		return c.orClosed(err)
 	}
 	return c.writeList(l)
+}
+
+// checkStored returns the error of a deletion that cannot read an object from storage.
+func (c *call) checkStored(ctx context.Context, list registry.ListOptions) error {
+	if !c.resource.Kind.Remembers(c.version) {
+		return nil
+	}
+	l, err := c.resource.List(ctx, list)
+	if err != nil {
+		return err
+	}
+	return c.checkConversions(true, l.Items)
 }
 
 // anyDeleteOptions reads the options from the body, or from the query if the body is empty.

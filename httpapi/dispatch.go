@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/kubecoord/kubecoord/internal/kinds"
-	"github.com/kubecoord/kubecoord/internal/registry"
 	"github.com/kubecoord/kubecoord/internal/validate"
 	"github.com/kubecoord/kubecoord/store/kind"
 	"github.com/kubecoord/kubecoord/store/meta"
@@ -24,8 +23,10 @@ func (c *call) resourceRequest() {
 	noSubresource := c.subresource != "" && c.sub == nil
 	namespacedPathOfClusterKind := c.namespaced && info.ClusterScoped
 	clusterPathOfNamespacedKind := !c.namespaced && !info.ClusterScoped
+	tooLong := c.below != "" && (c.sub == nil || !c.sub.ConnectPaths)
+	noRoute := noSubresource || tooLong || namespacedPathOfClusterKind || clusterPathOfNamespacedKind && c.name != ""
 	switch {
-	case info.Native && (namespacedPathOfClusterKind || c.below != "" && (c.sub == nil || !c.sub.ConnectPaths) || noSubresource || clusterPathOfNamespacedKind && c.name != ""):
+	case info.Native && noRoute: // it has a web service, which knows its paths
 		c.fail(notFound())
 		return
 	case namespacedPathOfClusterKind, clusterPathOfNamespacedKind && !info.Native && !c.readsMany():
@@ -84,8 +85,12 @@ func (c *call) connect() error {
 	if strings.HasSuffix(c.req.URL.Path, "/") && !strings.HasSuffix(to.Path, "/") {
 		to.Path += "/"
 	}
-	err := c.checkNames()
-	if err != nil {
+	if c.sub.Options != nil {
+		if err := c.admitConnection(&to); err != nil {
+			return err
+		}
+	}
+	if err := c.checkNames(); err != nil {
 		return err
 	}
 	h, err := c.sub.Connect(c.context(), to, func(name string) (kinds.Object, error) {
@@ -106,6 +111,15 @@ func (c *call) connect() error {
 		c.WriteHeader(http.StatusNoContent)
 	}
 	return nil
+}
+
+// admitConnection reads the options of a request that is passed on, and asks the Admission about them.
+func (c *call) admitConnection(to *kind.Connection) (err error) {
+	if to.Options, err = c.sub.Options(*to); err != nil {
+		return meta.NewBadRequest("%v", err)
+	}
+	c.writeOptions()
+	return c.resource.Connect(c.context(), c.request(), to.Options)
 }
 
 // readsMany reports whether the request is a list or a watch.
@@ -171,7 +185,7 @@ func (c *call) notServed(clusterPath bool) error {
 func (c *call) prepare(streams bool) error {
 	info := c.endpoint.Info
 	if info.Native {
-		if c.req.Method == http.MethodPatch && !isPatch(c.req) {
+		if c.req.Method == http.MethodPatch && !isPatch(c.req) && (c.sub == nil || c.sub.Connect == nil) { // a connection may have any body
 			return unsupportedPatch()
 		}
 		if !matchesRoute(c.header("Accept")) {
@@ -184,13 +198,14 @@ func (c *call) prepare(streams bool) error {
 	}
 	c.warn(info.Versions[c.endpoint.Version].Deprecated)
 	var err error
-	if c.resource, err = c.api.st.Find(c.endpoint.Kind); err != nil {
-		return registry.ErrInitializing() // the kind was replaced while the request was in flight
+	if c.resource, err = c.api.collection(c.endpoint.Kind); err != nil {
+		return err
 	}
 	if f := c.api.kindContext; f != nil && (c.sub != nil || !info.Stored()) {
 		c.setContext(f(c.req.Context()))
 	}
-	if c.version = c.endpoint.Version; c.sub != nil && c.sub.Body != nil {
+	c.version = c.endpoint.Version
+	if c.sub != nil && c.sub.Body != nil {
 		c.endpoint = (*endpoint)(c.sub.Body.Endpoints()[0])
 	}
 	if c.req.Method == http.MethodPatch && (c.sub == nil || c.sub.Connect == nil) {

@@ -363,3 +363,14 @@ func ExampleOpenAPI() {
 	// /apis/coordination.k8s.io/v1/namespaces/{namespace}/leases/{name}
 	// true
 }
+
+// A program that must end in time does not wait longer than that for functions of its kinds.
+func ExampleAPI_Shutdown() {
+	st := store.New(store.Options{})
+	defer st.Close()
+	api := httpapi.New(st, httpapi.Options{})
+	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+	defer cancel()
+	fmt.Println(api.Shutdown(ctx))
+	// Output: <nil>
+}

@@ -13,7 +13,7 @@ import (
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
-// The expected answers come from kube-apiserver 1.36.3 for kinds of the same sort: StorageClass, Node, Job and a
+// The expected answers come from a kube-apiserver for kinds of the same sort: StorageClass, Node, Job and a
 // CustomResourceDefinition of the cluster.
 func TestFieldSelectorsByTheSortOfTheKind(t *testing.T) {
 	phase := []kind.SelectableField[meta.Object]{{Path: "phase", Value: func(kinds.Object) string { return "" }}}
@@ -22,11 +22,11 @@ func TestFieldSelectorsByTheSortOfTheKind(t *testing.T) {
 		namespace int // the status code for metadata.namespace
 		refusal   string
 	}{
-		"built-in": {kind.Descriptor[meta.Object]{Resource: kind.Resource{Native: true}}, 200,
+		"built-in": {kind.Descriptor[meta.Object]{Native: &kind.Native[meta.Object]{}}, 200,
 			`"message":"\"x\" is not a known field selector: only \"metadata.name\", \"metadata.namespace\""`},
-		"built-in with fields": {kind.Descriptor[meta.Object]{Resource: kind.Resource{Native: true}, SelectableFields: phase}, 400,
+		"built-in with fields": {kind.Descriptor[meta.Object]{Native: &kind.Native[meta.Object]{}, SelectableFields: phase}, 400,
 			`"message":"field label not supported: x"`},
-		"built-in with a text of its own": {kind.Descriptor[meta.Object]{Resource: kind.Resource{Native: true, FieldRefusal: "no %q"}, SelectableFields: phase}, 400,
+		"built-in with a text of its own": {kind.Descriptor[meta.Object]{Native: &kind.Native[meta.Object]{FieldRefusal: "no %q"}, SelectableFields: phase}, 400,
 			`"message":"no \"x\""`},
 		"custom": {kind.Descriptor[meta.Object]{}, 400,
 			`"message":"field label not supported: x"`},

@@ -31,12 +31,10 @@ func (c *call) get() error {
 	if err != nil {
 		return c.orClosed(err)
 	}
-	if resourceVersion == "" {
-		if it, err = it.ReadAnew(ctx, c.version); err != nil {
-			return err
-		}
+	if it, err = it.Read(ctx, c.version, kind.Reuse(resourceVersion != "")); err != nil {
+		return err
 	}
-	if it, err = c.body(it); err != nil {
+	if it, err = c.body(it, true); err != nil {
 		return err
 	}
 	return c.writeItem(http.StatusOK, it)

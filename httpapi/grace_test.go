@@ -15,11 +15,11 @@ import (
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
-// The answers come from kube-apiserver 1.36.3 to the same requests for a Pod with a node.
+// The answers come from a kube-apiserver to the same requests for a Pod with a node.
 func TestGraceOfADeletion(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newServerWith(t, store.Options{}, httpapi.Options{Kinds: []kind.Kind{widgetKind(t, func(d *kind.Descriptor[meta.Object]) {
-			d.Resource.Native, d.Strategy.Delete.ReturnsObject = true, true
+			d.Native = &kind.Native[meta.Object]{ReturnsObject: true}
 			d.Strategy.Update.Counts = func(_, _ kinds.Object) bool { return false }
 			d.Strategy.Delete.Grace = func(_ kinds.Object, requested *int64) int64 {
 				if requested == nil {

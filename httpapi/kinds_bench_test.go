@@ -5,6 +5,7 @@ import (
 	"runtime"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/kubecoord/kubecoord/httpapi"
@@ -52,4 +53,29 @@ func TestNewWithHundredKindsIsCheap(t *testing.T) {
 		st.Close()
 	}
 	require.LessOrEqual(t, (total()-before)/servers, uint64(20<<10))
+}
+
+// The cost of a further kind does not depend on how many there are in its group: 3,500 took 60 times as long as 250.
+func TestAFurtherKindCostsTheSame(t *testing.T) {
+	further := func(i int) kind.Kind {
+		return widgetKind(t, func(d *kind.Descriptor[meta.Object]) {
+			d.Resource.Kind, d.Resource.Plural = fmt.Sprintf("Widget%05d", i), fmt.Sprintf("widgets%05d", i)
+		})
+	}
+	cost := func(n int) float64 {
+		api := newServerWith(t, store.Options{}, httpapi.Options{}).api
+		all := make([]kind.Kind, n)
+		for i := range all {
+			all[i] = further(i)
+		}
+		require.NoError(t, api.AddKinds(t.Context(), all...))
+		one := further(n)
+		return testing.AllocsPerRun(10, func() {
+			require.NoError(t, api.AddKinds(t.Context(), one))
+			require.NoError(t, api.RemoveKinds(t.Context(), httpapi.RemoveOptions{}, one))
+		})
+	}
+	few, many := cost(10), cost(1000)
+	t.Log(few, many)
+	assert.LessOrEqual(t, many, few+20)
 }

@@ -82,7 +82,7 @@ func TestBodiesOfACustomKindMustNameItsType(t *testing.T) {
 	}
 }
 
-// Compared with kube-apiserver 1.36.3: only types of its scheme can be converted, and custom resources are not in it.
+// Compared with a kube-apiserver: only types of its scheme can be converted, and custom resources are not in it.
 func TestBodiesOfAnotherTypeAreUnconvertibleOrUnregistered(t *testing.T) {
 	s := newWidgetServer(t)
 	for _, row := range []struct {

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"net/http"
-	"runtime"
 	"slices"
 )
 
@@ -13,21 +12,48 @@ import (
 // client must not hold a slot: a request has none while its body is read, while it waits for a version
 // in the future, and after the first byte of its answer. As upstream it takes the slot before it is
 // authorized.
-type limits struct {
+type limits interface {
+	// enter gives a request a place. The error is errTooManyRequests.
+	enter(c *call) (place, error)
+	inFlight() (reads, writes int)
+}
+
+// place is where the limits count a request.
+type place interface {
+	// leave gives up the place. It may be called again.
+	leave()
+	// pause gives up the slot until resume, which waits for another one. They report whether the request may go on.
+	pause() bool
+	resume() bool
+}
+
+// unlimited is a server without limits, and the place of its requests.
+type unlimited struct{}
+
+func (unlimited) enter(*call) (place, error)    { return unlimited{}, nil }
+func (unlimited) inFlight() (reads, writes int) { return 0, 0 }
+func (unlimited) leave()                        {}
+func (unlimited) pause() bool                   { return true }
+func (unlimited) resume() bool                  { return true }
+
+// limited is a server with limits.
+type limited struct {
 	reads, writes *slots
-	waits         *slots        // requests that wait without a slot, or for one
-	watches       *slots        // by the host of the client
-	turns         chan struct{} // an element for each list that is being encoded, at most one a processor
+	waits         *slots // requests that wait without a slot, or for one
+	watches       *slots // by the host of the client
 }
 
 func newLimits(o Options) limits {
 	of := newClients()
 	share := func(sort, all int) *slots { return of.slots(sort, all, (all*o.ClientShare+99)/100) }
-	return limits{
+	l := &limited{
 		reads: share(0, o.Reads), writes: share(1, o.Writes),
 		waits: of.slots(2, 0, o.WatchesPerClient), watches: of.slots(3, 0, o.WatchesPerClient),
-		turns: make(chan struct{}, runtime.GOMAXPROCS(0)),
 	}
+	if l.reads == nil && l.writes == nil && l.watches == nil {
+		return unlimited{}
+	}
+	return l
 }
 
 // privileged is the group whose requests are never refused for load.
@@ -35,90 +61,107 @@ const privileged = "system:masters"
 
 var errTooManyRequests = errors.New("too many requests")
 
-// enter counts the request until leave is called.
-func (c *call) enter() error {
-	l := &c.api.limits
-	if l.reads == nil && l.writes == nil && l.watches == nil {
-		return nil
-	}
+func (l *limited) enter(c *call) (place, error) {
 	host := hostOfClient(c.req.RemoteAddr)
-	c.client = host
+	s := &slot{limits: l, call: c, client: host}
 	if u := c.user; u != nil {
-		c.client, c.exempt = cmp.Or(u.Name, host), slices.Contains(u.Groups, privileged)
+		s.client, s.exempt = cmp.Or(u.Name, host), slices.Contains(u.Groups, privileged)
 	}
 	switch {
 	case c.watches: // a real server has no limit for these
-		c.slots, c.client, c.exempt = l.watches, host, false
+		s.own, s.client, s.exempt = l.watches, host, false
 	case c.req.Method == http.MethodGet || c.req.Method == http.MethodHead:
-		c.slots = l.reads
+		s.own = l.reads
 	default:
-		c.slots = l.writes
+		s.own = l.writes
 	}
-	if !c.takeSlot() {
-		return errTooManyRequests
+	if !s.resume() {
+		return s, errTooManyRequests
 	}
-	return nil
+	return s, nil
 }
 
-// takeSlot reports whether the request may go on. It has a slot then, unless it is exempt. A request that is no watch waits
-// in line for a slot, at most a quarter of the time of a request (upstream: server/config.go, WithPriorityAndFairness).
-func (c *call) takeSlot() bool {
-	c.holder, c.hasSlot = c.slots.take(c.client)
-	if c.hasSlot || c.exempt || c.watches {
-		return c.hasSlot || c.exempt
+func (l *limited) inFlight() (reads, writes int) { return l.reads.inUse(), l.writes.inUse() }
+
+// slot is the place of a request in a server with limits: a slot of its sort, or one of those that wait.
+type slot struct {
+	limits  *limited
+	call    *call
+	own     *slots  // of the sort of the request
+	in      *slots  // that count it, if it is counted
+	client  string  // user, or host of the address
+	holder  *client // that it is counted for
+	counted bool
+	exempt  bool
+}
+
+// move counts the request elsewhere, and reports whether there was room. Without it the request is counted nowhere.
+func (s *slot) move(to *slots) bool {
+	if s.counted {
+		s.holder, s.counted = s.in.exchange(s.holder, s.client, to)
+	} else {
+		s.holder, s.counted = to.take(s.client)
 	}
-	l := &c.api.limits
-	waiting, ok := l.waits.take(c.client)
+	s.in = to
+	return s.counted
+}
+
+func (s *slot) leave() {
+	if s.counted {
+		s.counted = false
+		s.in.leave(s.holder)
+	}
+}
+
+// resume waits for a slot. A request that goes on has one, unless it is exempt. One that is no watch waits in line, at most a quarter of
+// the time of a request (upstream: server/config.go, WithPriorityAndFairness).
+func (s *slot) resume() bool {
+	if s.move(s.own) || s.exempt {
+		return true
+	}
+	if s.call.watches {
+		return false
+	}
+	waits := s.limits.waits
+	waiting, ok := waits.take(s.client)
 	if !ok {
 		return false
 	}
-	defer l.waits.leave(waiting)
-	ctx, done := c.untilClose()
+	defer waits.leave(waiting)
+	ctx, done := s.call.untilClose()
 	defer done()
-	ctx, cancel := context.WithTimeout(ctx, cmp.Or(c.api.timeout, requestTimeout)/4)
+	ctx, cancel := context.WithTimeout(ctx, cmp.Or(s.call.api.timeout, requestTimeout)/4)
 	defer cancel()
-	c.holder, c.hasSlot = c.slots.wait(ctx, c.client)
-	return c.hasSlot
+	s.holder, s.counted = s.own.wait(ctx, s.client)
+	return s.counted
 }
 
-// leave gives up the slot, or the turn, that the request has. It may be called again.
-func (c *call) leave() {
-	if c.hasSlot {
-		c.hasSlot = false
-		c.slots.leave(c.holder)
-	}
-	if c.hasTurn {
-		c.hasTurn = false
-		<-c.api.limits.turns
-	}
-}
+func (s *slot) pause() bool { return s.move(s.limits.waits) || s.exempt }
 
-// withoutSlot gives up the slot while wait runs. Afterwards the request waits for another one.
+// withoutSlot calls wait without a slot.
 func (c *call) withoutSlot(wait func() error) error {
-	waits, had := c.api.limits.waits, c.hasSlot
-	var waiting *client
-	var ok bool
-	if c.hasSlot = false; had {
-		waiting, ok = c.slots.exchange(c.holder, c.client, waits)
-	} else {
-		waiting, ok = waits.take(c.client)
-	}
-	if !ok && !c.exempt {
+	if !c.place.pause() {
 		return errTooManyRequests
 	}
 	err := wait()
-	if ok {
-		c.holder, c.hasSlot = waits.exchange(waiting, c.client, c.slots)
-	}
-	if !c.hasSlot && !c.takeSlot() {
+	if !c.place.resume() {
 		return errTooManyRequests
 	}
 	return err
 }
 
+// leave gives up the place and the turn that the request has. It may be called again.
+func (c *call) leave() {
+	c.place.leave()
+	if c.hasTurn {
+		c.hasTurn = false
+		<-c.api.turns
+	}
+}
+
 // takeTurn waits until the request may encode the next part of a list. The turn ends with Write.
 func (c *call) takeTurn() {
-	c.api.limits.turns <- struct{}{}
+	c.api.turns <- struct{}{}
 	c.hasTurn = true
 }
 

@@ -26,32 +26,51 @@ func (c *call) list() error {
 	if err != nil {
 		return c.orClosed(err)
 	}
-	if err := c.checkConversions(opts, l.Items); err != nil {
+	if err := c.checkConversions(opts.Limit > 0 && opts.LabelSelector == "" && opts.FieldSelector == "", l.Items); err != nil {
 		return err
 	}
 	return c.writeList(l)
 }
 
 // checkConversions returns the error of a list in a version that an object cannot be converted to. In a real server, such an object
-// keeps the watch cache of the version from being filled, from which it lists, but for a page without selectors (upstream: apiserver,
-// storage/cacher, shouldDelegateListOnNotReadyCache).
-func (c *call) checkConversions(opts registry.ListOptions, items []*registry.Item) error {
+// keeps the watch cache of the version from being filled. Only a page without selectors is read from storage then (upstream: apiserver,
+// storage/cacher, shouldDelegateListOnNotReadyCache), and what a deletion of the collection reads.
+func (c *call) checkConversions(fromStorage bool, items []*registry.Item) error {
 	k := c.resource.Kind
 	if !k.Remembers(c.version) {
 		return nil
 	}
+	gr := k.GroupResource()
+	details := &meta.StatusDetails{Name: "list", Group: gr.Group, Kind: gr.Resource}
 	for _, it := range items {
-		_, err := k.Convert(c.context(), it.Stored(), 0, c.version, kind.Remembered)
-		if err != nil && opts.Limit > 0 && opts.LabelSelector == "" && opts.FieldSelector == "" {
-			return err
-		} else if err != nil {
-			t := k.TypeMeta(c.version)
-			return meta.NewStatusError(http.StatusTooManyRequests, meta.ReasonTooManyRequests, &meta.StatusDetails{RetryAfterSeconds: 1},
-				fmt.Sprintf("storage is (re)initializing: failed to list %s, Kind=%s: %s", t.APIVersion, t.Kind, err))
+		if _, err := k.Convert(c.context(), it.Stored(), 0, c.version, kind.Remembered); err != nil {
+			key, corrupt := it.Corrupt("/registry", err)
+			details.Causes = append(details.Causes, meta.StatusCause{Type: "UnexpectedServerResponse", Field: key, Message: corrupt.Error()})
+		}
+		if len(details.Causes) == maxCorrupt {
+			break
 		}
 	}
-	return nil
+	n := len(details.Causes)
+	if n == 0 {
+		return nil
+	}
+	message := fmt.Sprintf("failed to read one or more %s from the storage: %s", gr, details.Causes[0].Message)
+	if n > 1 {
+		message += fmt.Sprintf(" (and %d more)", n-1)
+	}
+	if n == maxCorrupt {
+		details.Causes = append(details.Causes, meta.StatusCause{Type: "FieldValueTooMany", Message: "too many errors, the list is truncated"})
+	}
+	if fromStorage {
+		return meta.NewStatusError(http.StatusInternalServerError, "StorageReadError", details, message)
+	}
+	return meta.NewStatusError(http.StatusTooManyRequests, meta.ReasonTooManyRequests, &meta.StatusDetails{RetryAfterSeconds: 1},
+		"storage is (re)initializing: failed to list <unspecified>: "+message)
 }
+
+// maxCorrupt is how many objects an error of a list names (upstream: apiserver, storage/etcd3, maxCorruptObjErrsToAggregate).
+const maxCorrupt = 100
 
 // writeList answers with a list in the negotiated form. JSON is converted as in writeDocument.
 func (c *call) writeList(l *registry.List) error {
@@ -100,13 +119,14 @@ func (c *call) listBody(l *registry.List) (*listBody, error) {
 		if err := c.readTableOptions(); err != nil {
 			return nil, err
 		}
+		c.table.marked = registry.DefaultRow(c.endpoint.Kind, l.Items)
 		return c.tableOf(m, l.Items), nil
 	case asPartialList:
 		return c.partialList(m, l.Items), nil
 	default:
 		return nil, isAList(e)
 	}
-	b := &listBody{items: l.Items, apiVersion: e.APIVersion, kind: e.Info.Kind + "List", versionIndex: e.Version, separator: ","}
+	b := &listBody{items: l.Items, apiVersion: e.APIVersion, kind: e.Info.ListKind, versionIndex: e.Version, separator: ","}
 	switch {
 	case c.media.format == formatProtobuf:
 		b.number, b.separator = 2, ""

@@ -67,7 +67,8 @@ func (b *listBody) append(dst []byte, i int) ([]byte, error) {
 func (c *call) measure(b *listBody, l *registry.List) error {
 	f, most := c.media.format, 0
 	if b.encode == nil && (f == formatProtobuf || f == formatJSON && !c.media.pretty) {
-		if b.joined, most = l.Joined(b.versionIndex, f); b.joined != nil {
+		b.joined, most = l.Joined(b.versionIndex, f)
+		if b.joined != nil {
 			b.size = len(b.joined) - len(joinedFoot(f))
 			return nil
 		}

@@ -175,8 +175,9 @@ func (m *metrics) text(t *metricText) {
 func (t *metricText) present(api *API) {
 	const inFlight = "apiserver_current_inflight_requests"
 	t.family(inFlight, "gauge", "Number of currently used inflight request limit of this apiserver per request kind.")
-	t.sample(inFlight, float64(api.limits.writes.inUse()), "request_kind", "mutating")
-	t.sample(inFlight, float64(api.limits.reads.inUse()), "request_kind", "readOnly")
+	reads, writes := api.limits.inFlight()
+	t.sample(inFlight, float64(writes), "request_kind", "mutating")
+	t.sample(inFlight, float64(reads), "request_kind", "readOnly")
 
 	const open = "apiserver_longrunning_requests"
 	t.family(open, "gauge", "Gauge of all active long-running apiserver requests broken out by verb, group, version, resource, scope and component. Not all requests are tracked this way.")
@@ -196,8 +197,7 @@ func (l watchLabels) pairs() []string {
 	return slices.Concat([]string{"verb", "WATCH"}, l.versionedResource.pairs(), []string{"subresource", "", "scope", l.scope, "component", "apiserver"})
 }
 
-// countWatch returns the numbers of open watches and of events like those of this request. They are counted from the beginning, as a watch
-// may live long.
+// countWatch returns the counters for this request's labels. A watch is counted from its beginning, as it may live long.
 func (c *call) countWatch() (open, events *atomic.Int64) {
 	info, scope := c.endpoint.Info, "cluster"
 	switch {

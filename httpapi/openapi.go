@@ -5,6 +5,8 @@ import (
 	"cmp"
 	"crypto/sha512"
 	"fmt"
+	"iter"
+	"maps"
 	"net/http"
 	"net/url"
 	"slices"
@@ -49,42 +51,63 @@ const (
 	openAPIV3 = "/openapi/v3"
 )
 
-// newOpenAPI returns the documents of a state of the kinds. Documents of before, if it is not nil, that stay as they are are shared.
-func (s *served) newOpenAPI(before *openAPI, now time.Time) *openAPI {
-	o := &openAPI{byPath: map[string]*openAPIDocument{}}
+// newOpenAPI returns the documents of a state of the kinds. Before, if it is not nil, has the documents of the state before it, in which
+// the groups in now replace the groups in was. Documents that stay as they are are shared.
+func (s *served) newOpenAPI(before *openAPI, was, now []*servedGroup, at time.Time) *openAPI {
+	o := &openAPI{}
 	var all []*endpoint
 	for _, g := range s.groups {
 		for _, v := range g.versions {
 			all = append(all, v.endpoints...)
 		}
 	}
-	o.native = slices.DeleteFunc(slices.Clone(all), func(e *endpoint) bool { return !e.Info.Native })
-	if before == nil || !slices.Equal(o.native, before.native) {
-		before = &openAPI{}
+	if before == nil {
+		before = &openAPI{byPath: map[string]*openAPIDocument{}}
+		before.native = slices.DeleteFunc(slices.Clone(all), func(e *endpoint) bool { return !e.Info.Native })
+		for _, name := range []string{"api", "apis", "version"} {
+			before.add(nil, name, nil, at)
+		}
 	}
-	native := o.native
-	add := func(name string, of []*endpoint) {
-		path := openAPIV3 + "/" + name
+	o.native, o.byPath = before.native, maps.Clone(before.byPath)
+	for _, g := range was {
+		for name := range g.documents() {
+			delete(o.byPath, openAPIV3+"/"+name)
+		}
+	}
+	for _, g := range now {
+		for name, of := range g.documents() {
+			o.add(before, name, of, at)
+		}
+	}
+	o.index = sync.OnceValue(o.makeIndex)
+	o.byPath[openAPIV2] = newOpenAPIDocument(openAPIV2, "v2", all, at, func() openapi.Document { return describe(all, nil).V2() })
+	return o
+}
+
+// documents iterates over the names of the documents of a group, with the endpoints that each is about.
+func (g *servedGroup) documents() iter.Seq2[string, []*endpoint] {
+	return func(yield func(string, []*endpoint) bool) {
+		for _, v := range g.versions {
+			if !yield(strings.TrimPrefix(v.root, "/"), v.endpoints) {
+				return
+			}
+		}
+		if g.name != "" && len(g.versions) > 0 {
+			yield(strings.TrimPrefix(g.root, "/"), nil)
+		}
+	}
+}
+
+// add adds a document of version 3. It shares the document of before if that has the same endpoints.
+func (o *openAPI) add(before *openAPI, name string, of []*endpoint, at time.Time) {
+	path, native := openAPIV3+"/"+name, o.native
+	if before != nil {
 		if have := before.byPath[path]; have != nil && slices.Equal(have.of, of) {
 			o.byPath[path] = have
 			return
 		}
-		o.byPath[path] = newOpenAPIDocument(path, "v3", of, now, func() openapi.Document { return describe(of, native).V3(name) })
 	}
-	for _, name := range []string{"api", "apis", "version"} {
-		add(name, nil)
-	}
-	for _, g := range s.groups {
-		for _, v := range g.versions {
-			add(strings.TrimPrefix(v.root, "/"), v.endpoints)
-		}
-		if g.name != "" && len(g.versions) > 0 {
-			add(strings.TrimPrefix(g.root, "/"), nil)
-		}
-	}
-	o.index = sync.OnceValue(o.makeIndex)
-	o.byPath[openAPIV2] = newOpenAPIDocument(openAPIV2, "v2", all, now, func() openapi.Document { return describe(all, nil).V2() })
-	return o
+	o.byPath[path] = newOpenAPIDocument(path, "v3", of, at, func() openapi.Document { return describe(of, native).V3(name) })
 }
 
 func newOpenAPIDocument(path, version string, of []*endpoint, now time.Time, make func() openapi.Document) *openAPIDocument {
@@ -141,7 +164,7 @@ func OpenAPI(k kind.Kind, version int) []byte {
 // describeAlone describes a kind in a version without its subresources.
 func (e *endpoint) describeAlone() openapi.Resource {
 	return openapi.Resource{
-		Kind: e.Info.Kind, Plural: e.Info.Plural, NotStrategic: e.Info.Trees, Native: e.Info.Native, JSONOnly: e.Info.JSONOnly, ClusterScoped: e.Info.ClusterScoped,
+		Kind: e.Info.Kind, ListKind: e.Info.ListKind, Plural: e.Info.Plural, NotStrategic: e.Info.Trees, Native: e.Info.Native, JSONOnly: e.Info.JSONOnly, ClusterScoped: e.Info.ClusterScoped,
 		Type: e.Document(), Verbs: e.Info.Verbs,
 	}
 }

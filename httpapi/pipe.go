@@ -4,10 +4,8 @@ import (
 	"cmp"
 	"context"
 	"io"
-	"log"
 	"net/http"
 	"runtime"
-	"runtime/debug"
 	"strconv"
 	"sync"
 	"time"
@@ -69,7 +67,7 @@ func (p *pipe) serve() {
 	whole := false
 	defer func() {
 		if problem := recover(); problem != nil && problem != http.ErrAbortHandler {
-			log.Printf("httpapi: panic serving %s %s: %v\n%s", p.req.Method, p.req.URL.Path, problem, debug.Stack())
+			logPanic(&p.req, problem)
 		}
 		p.finish(whole)
 	}()

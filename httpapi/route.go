@@ -14,9 +14,11 @@ type servedGroup struct {
 	name     string // "" is the core group
 	root     string // such as /apis/coordination.k8s.io
 	versions []*groupVersion
+	rank     int16 // in discovery
 	// builtIn reports whether the group has built-in kinds. In a real server its paths are routes then; the paths of other groups
 	// are answered by a handler for all definitions (upstream: apiextensions-apiserver, apiserver/customresource_handler.go).
 	builtIn bool
+	since   int32 // the number of the state that made it
 }
 
 // groupVersion is one version of a group.
@@ -29,28 +31,50 @@ type groupVersion struct {
 // endpoint is one kind in one version.
 type endpoint kinds.Endpoint
 
-// addKind adds a kind to its group, in all its versions.
-func (s *served) addKind(kind *kinds.Kind) {
-	g := s.group(kind.Info().Group)
-	g.builtIn = g.builtIn || kind.Info().Native
-	for i, e := range kind.Endpoints() {
-		if of := kind.Info().Versions[i]; !of.Unserved {
+// group returns a group that belongs to s alone. It makes one if there is none.
+func (s *served) group(name string) *servedGroup {
+	at := slices.IndexFunc(s.groups, func(g *servedGroup) bool { return g.name == name })
+	if at >= 0 && s.groups[at].since == s.number {
+		return s.groups[at]
+	}
+	g := &servedGroup{name: name, root: "/apis/" + name, rank: rankOf(name), since: s.number}
+	if name == "" {
+		g.root = "/api"
+	}
+	if at < 0 {
+		s.groups = append(s.groups, g)
+		return g
+	}
+	*g = *s.groups[at]
+	g.since, g.versions = s.number, slices.Clone(g.versions)
+	for i, v := range g.versions {
+		g.versions[i] = new(*v)
+		g.versions[i].endpoints = slices.Clone(v.endpoints)
+	}
+	s.groups[at] = g
+	return g
+}
+
+// add adds a kind, in all its versions, in the order of discovery.
+func (g *servedGroup) add(k *kinds.Kind) {
+	g.builtIn = g.builtIn || k.Info().Native
+	for i, e := range k.Endpoints() {
+		if of := k.Info().Versions[i]; !of.Unserved {
 			v := g.version(of.Name)
-			v.endpoints = append(v.endpoints, (*endpoint)(e))
+			at, _ := v.find(e.Info.Plural)
+			v.endpoints = slices.Insert(v.endpoints, at, (*endpoint)(e))
 		}
 	}
 }
 
-func (s *served) group(name string) *servedGroup {
-	if i := slices.IndexFunc(s.groups, func(g *servedGroup) bool { return g.name == name }); i >= 0 {
-		return s.groups[i]
+// remove removes a kind.
+func (g *servedGroup) remove(k *kinds.Kind) {
+	g.builtIn = false
+	for _, v := range g.versions {
+		v.endpoints = slices.DeleteFunc(v.endpoints, func(e *endpoint) bool { return e.Kind == k })
+		g.builtIn = g.builtIn || slices.ContainsFunc(v.endpoints, func(e *endpoint) bool { return e.Info.Native })
 	}
-	g := &servedGroup{name: name, root: "/apis/" + name}
-	if name == "" {
-		g.root = "/api"
-	}
-	s.groups = append(s.groups, g)
-	return g
+	g.versions = slices.DeleteFunc(g.versions, func(v *groupVersion) bool { return len(v.endpoints) == 0 })
 }
 
 func (g *servedGroup) version(name string) *groupVersion {
@@ -59,7 +83,13 @@ func (g *servedGroup) version(name string) *groupVersion {
 	}
 	v := &groupVersion{GroupVersion: meta.GroupVersion{Group: g.name, Version: name}, root: g.root + "/" + name}
 	g.versions = append(g.versions, v)
+	slices.SortFunc(g.versions, func(a, b *groupVersion) int { return compareVersions(b.Version, a.Version) })
 	return v
+}
+
+// find returns the place of a resource in the endpoints, which are in the order of the plurals.
+func (v *groupVersion) find(plural string) (at int, found bool) {
+	return slices.BinarySearchFunc(v.endpoints, plural, func(e *endpoint, plural string) int { return strings.Compare(e.Info.Plural, plural) })
 }
 
 // resourceName is the meaning of a path below a group version.
@@ -172,14 +202,12 @@ func (c *call) routeIn(g *servedGroup, v *groupVersion, rest string) func(*call)
 	}
 	var parts [6]string // for nearly all paths
 	n := parseResource(slices.AppendSeq(parts[:0], strings.SplitSeq(trimmed, "/")))
-	for _, e := range v.endpoints {
-		if e.Info.Plural == n.resource {
-			if !n.namespaced {
-				n.namespace = "" // the namespace is the object itself
-			}
-			c.endpoint, c.resourceName = e, n
-			return (*call).resourceRequest
+	if at, found := v.find(n.resource); found {
+		if !n.namespaced {
+			n.namespace = "" // the namespace is the object itself
 		}
+		c.endpoint, c.resourceName = v.endpoints[at], n
+		return (*call).resourceRequest
 	}
 	if v.Group == "" && n.resource == "namespaces" && !n.namespaced && n.name != "" && n.subresource == "" && !n.watching {
 		return func(c *call) { c.namespaceObject(n.name) }

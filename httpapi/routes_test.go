@@ -44,7 +44,7 @@ func TestEscapedPathsAreDecodedBeforeRouting(t *testing.T) {
 	}
 }
 
-// The answers come from kube-apiserver 1.36.3 for the group of a CustomResourceDefinition.
+// The answers come from a kube-apiserver for the group of a CustomResourceDefinition.
 func TestPathsOfAGroupWithoutBuiltInKinds(t *testing.T) {
 	s := newServerWith(t, store.Options{}, httpapi.Options{Kinds: []kind.Kind{widgetKind(t, nil)}})
 	const group, text = "/apis/example.com", "404 page not found\n"

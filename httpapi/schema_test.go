@@ -71,7 +71,8 @@ func gearSchema() *schema.Schema {
 
 func newGearServer(t testing.TB, native bool) *server {
 	k := store.MustKind(kind.Descriptor[*store.Unstructured]{
-		Resource: kind.Resource{Group: "example.com", Kind: "Gear", Status: true, Native: native},
+		Resource: kind.Resource{Group: "example.com", Kind: "Gear", Status: true},
+		Native:   &kind.Native[*store.Unstructured]{CustomResource: !native},
 		Versions: []kind.Version[*store.Unstructured]{{Name: "v1", Schema: gearSchema()}},
 	})
 	return newServerWith(t, store.Options{}, httpapi.Options{Kinds: []kind.Kind{k}})

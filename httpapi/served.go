@@ -24,30 +24,80 @@ type served struct {
 	groups  []*servedGroup
 	openAPI func() *openAPI
 	changed time.Time // when it replaced another state, or zero
+	number  int32     // of the changes before it
 }
 
-// newServed returns the state with these kinds, each once. It takes over the OpenAPI documents of before, which may be nil, as far
-// as they stay the same. now is the time of the other documents.
-func newServed(before *openAPI, all []kind.Kind, now time.Time) (*served, error) {
-	s := &served{kinds: make([]kind.Kind, 0, len(all))}
-	registered := make([]*kinds.Kind, 0, len(all))
-	for _, k := range all {
-		kind := kinds.Of(k)
-		if slices.Contains(registered, kind) {
+// newServed returns the state with these kinds, each once. now is the time of its documents.
+func newServed(all []kind.Kind, now time.Time) (*served, error) {
+	none := &served{scheme: kinds.NewScheme(), openAPI: func() *openAPI { return nil }}
+	return none.next(nil, all, now)
+}
+
+// next returns the state without the kinds in removed and with those in added, each once. The first of added takes the place of the first
+// of removed. What has not changed is shared with s. So the cost of a change does not depend on the number of kinds, but for copies of
+// lists of pointers.
+func (s *served) next(removed []*kinds.Kind, added []kind.Kind, at time.Time) (*served, error) {
+	n := &served{kinds: append(make([]kind.Kind, 0, len(s.kinds)+len(added)), s.kinds...), groups: slices.Clone(s.groups), scheme: s.scheme}
+	n.number = s.number + 1
+	native := false
+	place := len(n.kinds)
+	if len(removed) > 0 {
+		place = indexOf(n.kinds, removed[0])
+		n.kinds = slices.DeleteFunc(n.kinds, func(k kind.Kind) bool { return slices.Contains(removed, kinds.Of(k)) })
+	}
+	for _, k := range removed {
+		n.group(k.Info().Group).remove(k)
+		native = native || k.Info().Native
+	}
+	for _, k := range added {
+		of := kinds.Of(k)
+		if indexOf(n.kinds, of) >= 0 {
 			continue
 		}
-		for _, other := range registered {
-			if err := checkDistinct(kind.Info(), other.Info()); err != nil {
+		for _, other := range n.kinds {
+			if err := checkDistinct(of.Info(), other.Info()); err != nil {
 				return nil, err
 			}
 		}
-		s.kinds, registered = append(s.kinds, k), append(registered, kind)
-		s.addKind(kind)
+		n.kinds = slices.Insert(n.kinds, min(place, len(n.kinds)), k)
+		place = len(n.kinds)
+		n.group(of.Info().Group).add(of)
+		native = native || of.Info().Native
 	}
-	s.sort()
-	s.scheme = kinds.NewScheme(registered...)
-	s.openAPI = sync.OnceValue(func() *openAPI { return s.newOpenAPI(before, now) })
-	return s, nil
+	var now, was []*servedGroup
+	for _, g := range n.groups {
+		if g.since == n.number {
+			now = append(now, g)
+		}
+	}
+	n.groups = slices.DeleteFunc(n.groups, func(g *servedGroup) bool { return len(g.versions) == 0 })
+	slices.SortFunc(n.groups, compareGroups)
+	if native {
+		n.scheme = kinds.NewScheme(n.native()...)
+	}
+	docs := s.openAPI()
+	if docs == nil || native { // documents name the built-in kinds that they refer to
+		n.openAPI = sync.OnceValue(func() *openAPI { return n.newOpenAPI(nil, nil, n.groups, at) })
+		return n, nil
+	}
+	for _, g := range s.groups {
+		if slices.ContainsFunc(now, func(next *servedGroup) bool { return next.name == g.name }) {
+			was = append(was, g)
+		}
+	}
+	n.openAPI = sync.OnceValue(func() *openAPI { return n.newOpenAPI(docs, was, now, at) })
+	return n, nil
+}
+
+// native returns the built-in kinds.
+func (s *served) native() []*kinds.Kind {
+	out := make([]*kinds.Kind, 0, len(s.kinds))
+	for _, k := range s.kinds {
+		if k.Info().Native {
+			out = append(out, kinds.Of(k))
+		}
+	}
+	return out
 }
 
 // checkDistinct refuses two kinds with one name.
@@ -65,9 +115,7 @@ func checkDistinct(a, b *kind.Info) error {
 // On an error nothing has changed in the API. The error names two kinds with the same group and plural, or the same
 // group and name. A store on etcd reads the objects of a new kind first, at most until ctx ends.
 func (a *API) AddKinds(ctx context.Context, all ...kind.Kind) error {
-	return a.changeKinds(ctx, all, func(now []kind.Kind) ([]kind.Kind, error) {
-		return slices.Concat(now, all), nil
-	})
+	return a.changeKinds(ctx, nil, all, nil)
 }
 
 // serveDefined serves the kinds that objects in the store define, so that the first request finds the kinds of a fixture or
@@ -108,16 +156,11 @@ func (a *API) serveDefined(ctx context.Context) {
 // CustomResourceDefinition. Watches of the old kind end. A watch of the new one cannot start before the change: it
 // gets 410 Expired. On an error nothing has changed.
 func (a *API) ReplaceKind(ctx context.Context, old, next kind.Kind) error {
-	return a.changeKinds(ctx, []kind.Kind{next}, func(now []kind.Kind) ([]kind.Kind, error) {
-		if err := checkServed(now, old); err != nil {
-			return nil, err
-		}
+	return a.changeKinds(ctx, []kind.Kind{old}, []kind.Kind{next}, func() error {
 		if was, is := kinds.Of(old), kinds.Of(next); was.GroupResource() != is.GroupResource() || was.Info().ClusterScoped != is.Info().ClusterScoped {
-			return nil, fmt.Errorf("httpapi: got %s in place of %s, want the same group, plural and scope", is.GroupResource(), was.GroupResource())
+			return fmt.Errorf("httpapi: got %s in place of %s, want the same group, plural and scope", is.GroupResource(), was.GroupResource())
 		}
-		now = slices.Clone(now)
-		now[indexOf(now, kinds.Of(old))] = next
-		return now, nil
+		return nil
 	})
 }
 
@@ -131,15 +174,7 @@ type RemoveOptions struct {
 // RemoveKinds stops serving kinds, from the next request on: their paths get 404. Their watches end. The error says
 // that a kind is not served, and then nothing has changed, or that a store on etcd cannot delete the objects.
 func (a *API) RemoveKinds(ctx context.Context, opts RemoveOptions, all ...kind.Kind) error {
-	err := a.changeKinds(ctx, nil, func(now []kind.Kind) ([]kind.Kind, error) {
-		for _, k := range all {
-			if err := checkServed(now, k); err != nil {
-				return nil, err
-			}
-		}
-		return slices.DeleteFunc(slices.Clone(now), func(k kind.Kind) bool { return indexOf(all, kinds.Of(k)) >= 0 }), nil
-	})
-	if err != nil {
+	if err := a.changeKinds(ctx, all, nil, nil); err != nil {
 		return err
 	}
 	var errs []error
@@ -153,16 +188,24 @@ func (a *API) RemoveKinds(ctx context.Context, opts RemoveOptions, all ...kind.K
 	return errors.Join(errs...)
 }
 
-// changeKinds makes the kinds that next returns the served ones. The store gets the kinds that are new first.
-func (a *API) changeKinds(ctx context.Context, added []kind.Kind, next func(now []kind.Kind) ([]kind.Kind, error)) error {
+// changeKinds serves the added kinds, and no longer the removed ones. The store gets the kinds that are new first.
+func (a *API) changeKinds(ctx context.Context, removed, added []kind.Kind, check func() error) error {
 	a.changing.Lock()
 	defer a.changing.Unlock()
 	before := a.served.Load()
-	all, err := next(before.kinds)
-	if err != nil {
-		return err
+	var out []*kinds.Kind
+	for _, k := range removed {
+		if err := checkServed(before.kinds, k); err != nil {
+			return err
+		}
+		out = append(out, kinds.Of(k))
 	}
-	after, err := newServed(before.openAPI(), all, a.st.Now())
+	if check != nil {
+		if err := check(); err != nil {
+			return err
+		}
+	}
+	after, err := before.next(out, added, a.st.Now())
 	if err != nil {
 		return err
 	}
@@ -177,6 +220,23 @@ func (a *API) changeKinds(ctx context.Context, added []kind.Kind, next func(now 
 	}
 	a.served.Store(after)
 	return nil
+}
+
+// collection returns the collection of a kind that was served when a request began. The error says that the kind was replaced since, or
+// removed with its objects: then a request must not make the collection anew.
+func (a *API) collection(k *kinds.Kind) (*registry.Resource, error) {
+	r, err := a.st.Known(k)
+	if r == nil && err == nil {
+		// An alias has the collection of its origin, and may be served without it.
+		if served := a.served.Load().kinds; indexOf(served, k) < 0 && indexOf(served, k.Origin()) < 0 {
+			return nil, notFound()
+		}
+		r, err = a.st.Find(k)
+	}
+	if err != nil {
+		return nil, registry.ErrInitializing()
+	}
+	return r, nil
 }
 
 func indexOf(all []kind.Kind, k *kinds.Kind) int {
@@ -199,23 +259,28 @@ const groupOrder = " apiregistration.k8s.io apps events.k8s.io authentication.k8
 	"networking.k8s.io policy rbac.authorization.k8s.io storage.k8s.io admissionregistration.k8s.io apiextensions.k8s.io scheduling.k8s.io " +
 	"coordination.k8s.io node.k8s.io discovery.k8s.io resource.k8s.io flowcontrol.apiserver.k8s.io internal.apiserver.k8s.io storagemigration.k8s.io "
 
-// sort orders groups, versions and resources as in discovery.
-func (s *served) sort() {
-	rank := func(g *servedGroup) int {
-		if at := strings.Index(groupOrder, " "+g.name+" "); at >= 0 {
-			return at
-		}
-		return len(groupOrder)
+// compareGroups orders groups as discovery does.
+func compareGroups(a, b *servedGroup) int {
+	return cmp.Or(coreFirst(a.name, b.name), cmp.Compare(a.rank, b.rank), cmp.Compare(a.name, b.name))
+}
+
+// coreFirst puts the core group, which has no name, before the others.
+func coreFirst(a, b string) int {
+	switch {
+	case a == b || a != "" && b != "":
+		return 0
+	case a == "":
+		return -1
 	}
-	slices.SortFunc(s.groups, func(a, b *servedGroup) int {
-		return cmp.Or(cmp.Compare(len(a.name), 0)-cmp.Compare(len(b.name), 0), cmp.Compare(rank(a), rank(b)), cmp.Compare(a.name, b.name))
-	})
-	for _, g := range s.groups {
-		slices.SortFunc(g.versions, func(a, b *groupVersion) int { return compareVersions(b.Version, a.Version) })
-		for _, v := range g.versions {
-			slices.SortFunc(v.endpoints, func(a, b *endpoint) int { return cmp.Compare(a.Info.Plural, b.Info.Plural) })
-		}
+	return 1
+}
+
+// rankOf returns the place of a group in groupOrder.
+func rankOf(group string) int16 {
+	if at := strings.Index(groupOrder, " "+group+" "); at >= 0 {
+		return int16(at)
 	}
+	return int16(len(groupOrder))
 }
 
 // compareVersions orders versions as clients prefer them, the best one last: v2, v1, v1beta1, v1alpha1, and then all

@@ -66,6 +66,25 @@ func TestKindIsAddedAndRemoved(t *testing.T) {
 	assert.Equal(t, 200, s.do(t, "GET", widgets+"/a", "").Code, "its objects have stayed")
 }
 
+// A request that began before its kind was removed with its objects stores nothing that a later kind of the name would have.
+func TestRequestInFlightWhileItsKindIsRemoved(t *testing.T) {
+	inFlight := func() {}
+	s := newServerWith(t, store.Options{}, httpapi.Options{Authorize: func(httpapi.Attributes) (bool, string) {
+		inFlight()
+		return true, ""
+	}})
+	k := widgetKind(t, nil)
+	require.NoError(t, s.api.AddKinds(t.Context(), k))
+	s.must(t, "POST", widgets, widgetNamed("a"))
+	inFlight = func() {
+		inFlight = func() {}
+		require.NoError(t, s.api.RemoveKinds(t.Context(), httpapi.RemoveOptions{Objects: true}, k))
+	}
+	assert.Equal(t, 404, s.do(t, "POST", widgets, widgetNamed("b")).Code)
+	require.NoError(t, s.api.AddKinds(t.Context(), k))
+	assert.Empty(t, s.must(t, "GET", widgets, "").at("items"))
+}
+
 const aggregatedV2 = ";g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
 
 // A clock that stands still does not keep a client with the OpenAPI index of before a change.
@@ -216,11 +235,12 @@ func TestKindsChangeDuringRequests(t *testing.T) {
 	assert.Len(t, s.must(t, "GET", widgets, "")["items"], len(made))
 }
 
-// The answers come from kube-apiserver 1.36.3 for selfsubjectaccessreviews, componentstatuses and namespaces.
+// The answers come from a kube-apiserver for selfsubjectaccessreviews, componentstatuses and namespaces.
 func TestVerbsThatAKindDoesNotHave(t *testing.T) {
 	named := func(name string, clusterScoped bool, verbs ...string) kind.Kind {
 		return widgetKind(t, func(d *kind.Descriptor[meta.Object]) {
-			d.Resource.Kind, d.Resource.Native, d.Resource.ClusterScoped, d.Resource.Verbs, d.Resource.Categories = name, true, clusterScoped, verbs, []string{"all"}
+			d.Native = &kind.Native[meta.Object]{}
+			d.Resource.Kind, d.Resource.ClusterScoped, d.Resource.Verbs, d.Resource.Categories = name, clusterScoped, verbs, []string{"all"}
 			d.Strategy.Create.Prepare = func(_ context.Context, o kinds.Object) { o.(*widget).Spec.Size = 7 }
 		})
 	}
@@ -267,7 +287,8 @@ func keysOf(m any) (keys []string) {
 // Every way to create an object prepares it, and only counted updates have a generation.
 func TestPrepareForCreateAndCounts(t *testing.T) {
 	s := newServerWith(t, store.Options{}, httpapi.Options{Kinds: []kind.Kind{widgetKind(t, func(d *kind.Descriptor[meta.Object]) {
-		d.Resource.Native, d.Strategy.Update.CreateMissing, d.Strategy.Update.Unconditional = true, true, true
+		d.Native = &kind.Native[meta.Object]{}
+		d.Strategy.Update.CreateMissing, d.Strategy.Update.Unconditional = true, true
 		d.Strategy.Create.Prepare = func(_ context.Context, o kinds.Object) { o.(*widget).Spec.Size = 7 }
 		d.Strategy.Update.Counts = func(o, old kinds.Object) bool { return o.(*widget).Spec != old.(*widget).Spec }
 	})}})

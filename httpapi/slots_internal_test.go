@@ -193,3 +193,37 @@ func TestWhoLeavesTheLineCountsNothing(t *testing.T) {
 		assert.Empty(t, c.turn)
 	})
 }
+
+// endsByValue is a context whose end only one goroutine sees.
+type endsByValue struct {
+	context.Context
+	done chan struct{}
+}
+
+func (c endsByValue) Done() <-chan struct{} { return c.done }
+
+func TestAWaitThatEndsAsItIsCountedHasItsSlot(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newClients().slots(1, 1, 0)
+		holder, taken := c.take("a")
+		require.True(t, taken)
+		ctx := endsByValue{t.Context(), make(chan struct{})}
+		var waiter *client
+		counted := make(chan bool)
+		go func() {
+			var ok bool
+			waiter, ok = c.wait(ctx, "b")
+			counted <- ok
+		}()
+		synctest.Wait() // it is in line
+		c.clients.mu.Lock()
+		ctx.done <- struct{}{} // its wait has ended
+		c.leaveLocked(holder)
+		c.clients.mu.Unlock()
+		assert.True(t, <-counted)
+		assert.Equal(t, 1, c.inUse())
+		c.leave(waiter)
+		assert.Equal(t, 0, c.inUse())
+		assert.Empty(t, c.clients.by)
+	})
+}

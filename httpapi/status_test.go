@@ -190,7 +190,7 @@ func TestUpdateOfTheStatusCreatesWhereUpdatesDo(t *testing.T) {
 	}
 }
 
-// TestStatusAsABodyIsDecodedFirst has the answers of kube-apiserver 1.36.3.
+// TestStatusAsABodyIsDecodedFirst has the answers of a kube-apiserver.
 func TestStatusAsABodyIsDecodedFirst(t *testing.T) {
 	s := newServer(t)
 	envelope := func(raw string) string {

@@ -60,7 +60,7 @@ type order struct {
 
 func bodyKind(t testing.TB, group, name string, empty func() kinds.Object) *kinds.Kind {
 	t.Helper()
-	k, err := kinds.NewKind(kind.Descriptor[meta.Object]{Resource: kind.Resource{Group: group, Kind: name, Native: true}, New: empty, Versions: []kind.Version[meta.Object]{{Name: "v1"}}, Strategy: kind.Strategy[meta.Object]{Update: kind.UpdateStrategy[meta.Object]{Unconditional: true}}})
+	k, err := kinds.NewKind(kind.Descriptor[meta.Object]{Resource: kind.Resource{Group: group, Kind: name}, Native: &kind.Native[meta.Object]{}, New: empty, Versions: []kind.Version[meta.Object]{{Name: "v1"}}, Strategy: kind.Strategy[meta.Object]{Update: kind.UpdateStrategy[meta.Object]{Unconditional: true}}})
 	require.NoError(t, err)
 	return k
 }
@@ -69,7 +69,8 @@ func newFleetServer(t testing.TB, change ...func(*httpapi.Options)) *server {
 	scale := bodyKind(t, "autoscaling", "Scale", func() kinds.Object { return &size{} })
 	orders := bodyKind(t, "example.com", "Order", func() kinds.Object { return &order{} })
 	k, err := kinds.NewKind(kind.Descriptor[meta.Object]{
-		Resource: kind.Resource{Group: "example.com", Kind: "Fleet", Native: true, Status: true},
+		Resource: kind.Resource{Group: "example.com", Kind: "Fleet", Status: true},
+		Native:   &kind.Native[meta.Object]{},
 		New:      func() kinds.Object { return &fleet{} },
 		Strategy: kind.Strategy[meta.Object]{Update: kind.UpdateStrategy[meta.Object]{Unconditional: true,
 			Counts: func(o, old kinds.Object) bool { return o.(*fleet).Spec != old.(*fleet).Spec }}},
@@ -102,7 +103,7 @@ func newFleetServer(t testing.TB, change ...func(*httpapi.Options)) *server {
 				p.Spec.Harbour = body.(*order).Harbour
 				return nil
 			}},
-			{Name: "eviction", Body: orders, Verbs: []string{"create"}, Removes: true, Write: func(parent, _ kinds.Object) error {
+			{Name: "eviction", Body: orders, Verbs: []string{"create"}, Native: &kind.NativeSubresource[meta.Object]{Removes: true}, Write: func(parent, _ kinds.Object) error {
 				parent.(*fleet).Status.Note = "evicted"
 				return nil
 			}},
@@ -136,7 +137,7 @@ func managersOf(t testing.TB, o tree) (out []string) {
 	return out
 }
 
-// The answers come from kube-apiserver 1.36.3 to the same requests for a Deployment.
+// The answers come from a kube-apiserver to the same requests for a Deployment.
 func TestManagersThroughScale(t *testing.T) {
 	s := newFleetServer(t)
 	s.must(t, "POST", fleets+"?fieldManager=maker", `{"metadata":{"name":"d"},"spec":{"replicas":2,"harbour":"h"}}`)

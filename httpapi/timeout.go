@@ -21,7 +21,8 @@ const requestTimeout = time.Minute
 // limit of the server; watches ignore it.
 func (c *call) limitTime() (err error) {
 	mayWatch := c.req.Method == http.MethodGet && (c.boolParam("watch") || strings.Contains(c.req.URL.Path, "/watch/"))
-	if c.watches = mayWatch && c.attributes().Verb == "watch"; c.watches {
+	c.watches = mayWatch && c.attributes().Verb == "watch"
+	if c.watches {
 		return nil
 	}
 	limit := c.api.timeout
@@ -57,7 +58,8 @@ func (c *call) context() context.Context {
 
 // setContext sets the context of the request, which comes from the one that it has.
 func (c *call) setContext(ctx context.Context) {
-	if c.req = c.req.WithContext(ctx); c.deadline.Context != nil {
+	c.req = c.req.WithContext(ctx)
+	if c.deadline.Context != nil {
 		c.deadline.Context = ctx
 	}
 }

@@ -8,8 +8,9 @@ import (
 
 // Transport returns an http.RoundTripper that passes requests to the API without a socket,
 // also inside a testing/synctest bubble. It ignores host and scheme. The end of a request's
-// context ends the request. A panic of a handler ends only its request: it is logged, unless it
-// is http.ErrAbortHandler, and the client gets io.ErrUnexpectedEOF. Each request has a goroutine.
+// context ends the request. A panic of Middleware ends only its request: it is logged, unless it
+// is http.ErrAbortHandler, and the client gets io.ErrUnexpectedEOF. A panic behind the Middleware is
+// answered as by a port: 500. Each request has a goroutine.
 func (a *API) Transport() http.RoundTripper { return transport{a} }
 
 type transport struct{ api *API }

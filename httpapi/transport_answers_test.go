@@ -18,7 +18,6 @@ import (
 	"github.com/kubecoord/kubecoord/httpapi"
 	"github.com/kubecoord/kubecoord/store"
 	"github.com/kubecoord/kubecoord/store/clock"
-	"github.com/kubecoord/kubecoord/store/kind"
 )
 
 // seededServer returns a server whose answers depend on the requests alone.
@@ -121,28 +120,4 @@ func captureLog(t *testing.T) *bytes.Buffer {
 	log.SetOutput(&text)
 	t.Cleanup(func() { log.SetOutput(os.Stderr) })
 	return &text
-}
-
-// As behind a socket, a panic costs one request.
-func TestPanicOfAUsersFunctionEndsOneRequest(t *testing.T) {
-	text := captureLog(t)
-	d := engineDescriptor()
-	d.Strategy.Default = func(e *engine) {
-		if e.Name == "panics" {
-			panic("no such engine")
-		}
-	}
-	s := newServerWith(t, store.Options{}, httpapi.Options{Kinds: []kind.Kind{store.MustKind(d)}})
-	path := "/apis/" + d.Resource.Group + "/v1/namespaces/default/" + d.Resource.Plural
-	create := func(name string) (*http.Response, error) {
-		body := `{"apiVersion":"` + d.Resource.Group + `/v1","kind":"` + d.Resource.Kind + `","metadata":{"name":"` + name + `"}}`
-		return s.api.Transport().RoundTrip(newRequest(t, "POST", path, body))
-	}
-	_, err := create("panics")
-	assert.Equal(t, io.ErrUnexpectedEOF, err)
-	assert.Contains(t, text.String(), "panic serving POST "+path+": no such engine\n")
-	assert.Contains(t, text.String(), "goroutine ", "with the stack")
-	resp, err := create("runs")
-	require.NoError(t, err)
-	assert.Equal(t, http.StatusCreated, resp.StatusCode)
 }

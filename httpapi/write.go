@@ -21,11 +21,11 @@ func (c *call) create() error {
 	if err != nil {
 		return err
 	}
-	it, err := c.resource.Create(c.context(), o, *c.request())
+	it, err := c.resource.Create(c.context(), o, c.request())
 	if err != nil {
 		return err
 	}
-	if c.endpoint.Kind.Strategy().Through != nil {
+	if c.endpoint.Kind.Native().Through != nil {
 		c.writeCreated()
 		return nil
 	}
@@ -72,10 +72,11 @@ func (c *call) update() error {
 		return err
 	}
 	req := c.request()
+	var found *registry.Item
 	if c.endpoint.Kind == c.resource.Kind {
-		req.Found = c.resource.Peek(c.namespace, c.name)
+		found = c.resource.Peek(c.namespace, c.name)
 	}
-	o, err := c.served.scheme.DecodeBody(c.context(), c.endpoint.Target, data, f, validation(opts.FieldValidation), req.Found.Stored(), req.Warn)
+	o, err := c.served.scheme.DecodeBody(c.context(), c.endpoint.Target, data, f, validation(opts.FieldValidation), found.Stored(), req.Warn)
 	if err != nil {
 		if c.customBody() {
 			err = kinds.ErrNoType(c.endpoint.Target)
@@ -91,7 +92,7 @@ func (c *call) update() error {
 		return err
 	}
 	b := c.buffers()
-	b.sent = registry.SentBy(c.endpoint.Kind, o)
+	b.sent = registry.SentBy(c.endpoint.Kind, o, found)
 	return c.writeUpdate(req, &b.sent)
 }
 
@@ -99,7 +100,7 @@ func (c *call) update() error {
 func (c *call) writeUpdate(req *registry.Request, change registry.Change) error {
 	it, created, err := c.resource.Update(c.context(), req, change)
 	if err == nil {
-		it, err = c.body(it)
+		it, err = c.body(it, false)
 	}
 	if err != nil {
 		return err
@@ -112,11 +113,11 @@ func (c *call) writeUpdate(req *registry.Request, change registry.Change) error 
 }
 
 // body returns the body of the subresource of the request for a state of the object, which may be the object itself.
-func (c *call) body(it *registry.Item) (*registry.Item, error) {
+func (c *call) body(it *registry.Item, get bool) (*registry.Item, error) {
 	if c.sub == nil || c.sub.Body == nil {
 		return it, nil
 	}
-	return c.resource.Body(c.sub, it)
+	return c.resource.Body(c.sub, it, get)
 }
 
 // createSub answers POST …/{resource}/{name}/{subresource}, of bodies such as Binding and Eviction, mostly with a Status.
@@ -195,10 +196,11 @@ func (c *call) request() *registry.Request {
 	b.request = registry.Request{
 		Namespace: c.namespace, Name: c.name, Version: c.version,
 		DryRun: len(b.options.DryRun) > 0, FieldManager: c.managerOf(b.options.FieldManager), Warn: c.warn,
-		Sub: c.sub, Options: &b.options,
+		Sub: c.sub, Guard: &b.guard,
 	}
+	b.guard = registry.Guard{Options: &b.options}
 	if c.api.authorize != nil {
-		b.request.MayCreate = c.mayCreate
+		b.guard.MayCreate = c.mayCreate
 	}
 	return &b.request
 }

@@ -53,7 +53,8 @@ const OldestEmulationVersion CoordinatedLeaseStrategy = "OldestEmulationVersion"
 // All stores of a process share the kind.
 var shared = sync.OnceValue(func() *store.Kind[Lease] {
 	return store.MustKind(kind.Descriptor[*Lease]{
-		Resource: kind.Resource{Group: "coordination.k8s.io", Kind: "Lease", Native: true, StoragePrefix: "leases"},
+		Resource: kind.Resource{Group: "coordination.k8s.io", Kind: "Lease"},
+		Native:   &kind.Native[*Lease]{StoragePrefix: "leases"},
 		Versions: []kind.Version[*Lease]{{Name: "v1"}},
 		Strategy: kind.Strategy[*Lease]{Validate: validate, Update: kind.UpdateStrategy[*Lease]{CreateMissing: true}},
 		Table: kind.Table[*Lease]{Columns: []kind.Column[*Lease]{

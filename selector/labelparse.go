@@ -52,7 +52,8 @@ func (p *labelParser) next() {
 		return
 	}
 	length := 1
-	if p.word = strings.IndexByte(labelMarks, p.rest[0]) < 0; p.word {
+	p.word = strings.IndexByte(labelMarks, p.rest[0]) < 0
+	if p.word {
 		length = len(p.rest)
 		if end := strings.IndexAny(p.rest, labelMarks+labelBlanks+"\x00"); end >= 0 {
 			length = end

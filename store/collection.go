@@ -45,7 +45,7 @@ func (c *Collection[T]) Create(ctx context.Context, obj *T, opts CreateOptions) 
 	if err != nil {
 		return nil, err
 	}
-	it, err := c.r.Create(ctx, o, req)
+	it, err := c.r.Create(ctx, o, &req)
 	return c.typed(it), err
 }
 
@@ -74,8 +74,8 @@ func (c *Collection[T]) Update(ctx context.Context, obj *T, opts UpdateOptions) 
 // ErrNotFound and the errors of Update.
 func (c *Collection[T]) Modify(ctx context.Context, namespace, name string, change func(obj *T) error, opts UpdateOptions) (*T, error) {
 	req := c.request(opts.DryRun, opts.FieldManager)
-	req.Namespace, req.Name, req.Persistent = namespace, name, true
-	return c.update(ctx, req, "UpdateOptions", registry.Replacement(func(current *registry.Item) (kinds.Object, error) {
+	req.Namespace, req.Name = namespace, name
+	return c.update(ctx, req, "UpdateOptions", registry.Modification{Replacement: func(current *registry.Item) (kinds.Object, error) {
 		if current == nil {
 			return nil, c.r.NotFound(name)
 		}
@@ -84,7 +84,7 @@ func (c *Collection[T]) Modify(ctx context.Context, namespace, name string, chan
 			return nil, err
 		}
 		return c.r.Own(ctx, c.r.Given(obj), current.Stored())
-	}))
+	}})
 }
 
 // Delete removes an object, or sets its deletionTimestamp if it has finalizers. It returns the last state, or the

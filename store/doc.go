@@ -19,8 +19,8 @@
 //
 // # Objects
 //
-// Objects that go in are copied, and objects that come out belong to the caller. Only the objects of Objects, and of a watch with Shared, are
-// shared.
+// Objects that go in are copied, and objects that come out belong to the caller. Only the objects of Objects, and of a watch with Shared,
+// are shared.
 //
 // # Order
 //

@@ -40,7 +40,7 @@ func Compile[P any](d kind.Descriptor[P]) (kind.Kind, error) {
 	return k, nil
 }
 
-// As returns a kind of another package, such as one of store/kube, as a Kind of its type. The error is for a kind whose stored
+// As returns a kind of another package, such as one of httpapi/kube, as a Kind of its type. The error is for a kind whose stored
 // objects are not of type T.
 func As[T any](k kind.Kind) (*Kind[T], error) {
 	if o := kinds.Of(k).New(k.OwnVersion()); as[T](o) == nil {

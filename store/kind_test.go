@@ -110,17 +110,11 @@ func TestKindHasTheNamesOfItsDescriptor(t *testing.T) {
 
 func TestKindHasEveryMemberOfItsDescriptor(t *testing.T) {
 	d := widgetDescriptor()
-	d.Resource.Singular, d.Resource.StoragePrefix, d.Resource.Native, d.Strategy.Update.CreateMissing, d.Strategy.Update.MetadataAsNew = "gadget", "things", true, true, 1
-	bad := "bad"
+	d.Resource.Singular, d.Strategy.Update.CreateMissing = "gadget", true
+	d.Native = &kind.Native[*widget]{StoragePrefix: "things", Repeats: true}
 	d.Strategy.ValidateName = func(name string, prefix bool) []string {
-		if name == bad {
+		if name == "bad" {
 			return []string{"bad name"}
-		}
-		return nil
-	}
-	d.Strategy.ValidateFinalizer = func(f string) []string {
-		if f == "a/bad" {
-			return []string{"bad finalizer"}
 		}
 		return nil
 	}
@@ -145,15 +139,12 @@ func TestKindHasEveryMemberOfItsDescriptor(t *testing.T) {
 	widgets := k.In(st)
 	_, err := widgets.Create(t.Context(), newWidget("ns/bad", "red"), store.CreateOptions{})
 	assertStatus(t, err, 422, store.ErrInvalid, `Widget.example.com "bad" is invalid: metadata.name: Invalid value: "bad": bad name`)
-	w := newWidget("ns/a", "red")
-	w.Finalizers = []string{"a/bad"}
-	_, err = widgets.Create(t.Context(), w, store.CreateOptions{})
-	assertStatus(t, err, 422, store.ErrInvalid, `Widget.example.com "a" is invalid: metadata.finalizers[0]: Invalid value: "a/bad": bad finalizer`)
 	_, err = widgets.Create(t.Context(), newWidget("ns/a", "red"), store.CreateOptions{})
 	require.NoError(t, err)
-	bad = "a"
-	_, err = widgets.Modify(t.Context(), "ns", "a", func(w *widget) error { w.Spec.Color = "blue"; return nil }, store.UpdateOptions{})
-	assertStatus(t, err, 422, store.ErrInvalid, `Widget.example.com "a" is invalid: metadata.name: Invalid value: "a": bad name`)
+	_, err = widgets.Modify(t.Context(), "ns", "a", func(w *widget) error { w.UID = "other"; return nil }, store.UpdateOptions{})
+	var status *meta.StatusError
+	require.ErrorAs(t, err, &status)
+	assert.Len(t, status.Status.Details.Causes, 2, "by the rules of all kinds, and by those of the kind")
 }
 
 func TestAsTakesOnlyTheTypeOfTheObjects(t *testing.T) {
@@ -185,7 +176,7 @@ func TestKindHooksAreCalled(t *testing.T) {
 
 	var warnings []string
 	r := resourceOf(st, kind)
-	_, err = r.Create(t.Context(), newWidget("ns/b", "black"), registry.Request{Namespace: "ns", Warn: func(s string) { warnings = append(warnings, s) }})
+	_, err = r.Create(t.Context(), newWidget("ns/b", "black"), &registry.Request{Namespace: "ns", Warn: func(s string) { warnings = append(warnings, s) }})
 	require.NoError(t, err)
 	assert.Equal(t, []string{"black is for ever"}, warnings)
 	_, err = widgets.Modify(t.Context(), "ns", "b", func(w *widget) error {
@@ -311,7 +302,7 @@ func TestPluralIsGuessedAsClientsGuess(t *testing.T) {
 func TestItemRemembersItsBytes(t *testing.T) {
 	st := newStore(t)
 	r := resourceOf(st, newWidgetKind())
-	it, err := r.Create(t.Context(), newWidget("ns/a", "red"), registry.Request{Namespace: "ns"})
+	it, err := r.Create(t.Context(), newWidget("ns/a", "red"), &registry.Request{Namespace: "ns"})
 	require.NoError(t, err)
 	first, err := it.Encoded(0, kinds.JSON)
 	require.NoError(t, err)
@@ -348,7 +339,7 @@ func TestItemHandsOutCopies(t *testing.T) {
 	r := resourceOf(newStore(t), newWidgetKind())
 	w := newWidget("ns/a", "red")
 	w.Labels = map[string]string{"k": "v"}
-	it, err := r.Create(t.Context(), w, registry.Request{Namespace: "ns"})
+	it, err := r.Create(t.Context(), w, &registry.Request{Namespace: "ns"})
 	require.NoError(t, err)
 	it.Metadata().Labels["k"] = "spoiled"
 	it.Wire().GetObjectMeta().Labels["k"] = "spoiled"
@@ -364,7 +355,7 @@ func TestEmptyItemHoldsAVersionAlone(t *testing.T) {
 
 func TestCellsOfATable(t *testing.T) {
 	r := resourceOf(newStore(t), newWidgetKind())
-	it, err := r.Create(t.Context(), newWidget("ns/a", "red"), registry.Request{Namespace: "ns"})
+	it, err := r.Create(t.Context(), newWidget("ns/a", "red"), &registry.Request{Namespace: "ns"})
 	require.NoError(t, err)
 	created := it.Metadata().CreationTimestamp.Time
 	for name, row := range map[string]struct {

@@ -52,13 +52,14 @@ func (o *Objects) All(namespace string) iter.Seq[meta.Object] {
 // Collection.Modify does. subresource is the name of the subresource that is written, or "".
 func (o *Objects) Modify(ctx context.Context, namespace, name, subresource string, change func(obj meta.Object) error, opts UpdateOptions) error {
 	req := o.request(namespace, name)
-	req.DryRun, req.FieldManager, req.Persistent = opts.DryRun, opts.FieldManager, true
+	req.DryRun, req.FieldManager = opts.DryRun, opts.FieldManager
 	if subresource != "" {
-		if req.Sub = o.r.Kind.SubresourceIn(req.Version, subresource); req.Sub == nil {
+		req.Sub = o.r.Kind.SubresourceIn(req.Version, subresource)
+		if req.Sub == nil {
 			return meta.NewBadRequest("subresource: got %q, want a subresource of %s", subresource, o.r.GroupResource())
 		}
 	}
-	_, _, err := o.r.Update(ctx, &req, registry.Replacement(func(current *registry.Item) (meta.Object, error) {
+	_, _, err := o.r.Update(ctx, &req, registry.Modification{Replacement: func(current *registry.Item) (meta.Object, error) {
 		if current == nil {
 			return nil, o.r.NotFound(name)
 		}
@@ -67,7 +68,7 @@ func (o *Objects) Modify(ctx context.Context, namespace, name, subresource strin
 			return nil, err
 		}
 		return obj, ctx.Err()
-	}))
+	}})
 	return err
 }
 

@@ -78,7 +78,7 @@ func TestWritesOfAStatusThatCannotBe(t *testing.T) {
 
 func TestVersionWithoutTheStatusDoesNotWriteIt(t *testing.T) {
 	d := engineDescriptor()
-	d.Versions[0].Lacks = []string{"status"}
+	d.Versions[0].Native = &kind.NativeVersion{Lacks: []string{"status"}}
 	st, k := newStore(t), store.MustKind(d)
 	engines := k.In(st)
 	_, err := engines.Create(t.Context(), newEngine("ns/a", 1, 1), store.CreateOptions{})

@@ -69,8 +69,8 @@ func (t *Template) change(o meta.Object) {
 	}
 }
 
-// Put stores one new object of each template, or none if the store has an object of one of the names: then the error is ErrAlreadyExists. Each
-// gets a uid and the present time. A store on etcd creates them one after the other. The result has the objects as they are stored.
+// Put stores one new object of each template, or none if the store has an object of one of the names: then the error is ErrAlreadyExists.
+// Each gets a uid and the present time. A store on etcd creates them one after the other. The result has the objects as they are stored.
 func (st *Store) Put(ctx context.Context, all ...*Template) (stored []meta.Object, err error) {
 	var objects []*registry.Restored
 	for _, t := range all {
@@ -92,7 +92,7 @@ func (st *Store) Put(ctx context.Context, all ...*Template) (stored []meta.Objec
 		own = t.kind.Copy(own)
 		m := own.GetObjectMeta()
 		m.UID, m.ManagedFields = "", nil
-		it, err := st.r.Resource(t.kind).Create(ctx, own, registry.Request{Namespace: m.Namespace, FieldManager: t.manager})
+		it, err := st.r.Resource(t.kind).Create(ctx, own, &registry.Request{Namespace: m.Namespace, FieldManager: t.manager})
 		if err != nil {
 			return stored, err
 		}

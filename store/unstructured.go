@@ -30,8 +30,8 @@ var unstructuredType = sync.OnceValue(func() *codec.Type { return codec.MustComp
 // memory with the object.
 func (u *Unstructured) Tree() map[string]any { return unstructuredType().ToUnstructured(u) }
 
-// SetTree makes a tree the object. The object may share memory with it. The error names a member of the metadata of a wrong type; the object
-// is then undefined.
+// SetTree makes a tree the object. The object may share memory with it. The error names a member of the metadata of a wrong type; the
+// object is then undefined.
 func (u *Unstructured) SetTree(tree map[string]any) error {
 	*u = Unstructured{}
 	_, err := unstructuredType().FromUnstructured(tree, u, false)

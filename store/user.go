@@ -14,7 +14,7 @@ type User struct {
 type userKey struct{}
 
 // WithUser returns a context for the calls of a user. Package httpapi does it with the user of an Authenticator. The Go API
-// asks no Authorizer, but admission and some kinds of store/kube read the user.
+// asks no Authorizer, but admission and some kinds of httpapi/kube read the user.
 func WithUser(ctx context.Context, u User) context.Context {
 	return context.WithValue(ctx, userKey{}, u)
 }

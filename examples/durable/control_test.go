@@ -12,9 +12,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/kubecoord/kubecoord/httpapi"
+	kubecluster "github.com/kubecoord/kubecoord/httpapi/kube/cluster"
 	"github.com/kubecoord/kubecoord/store/etcd"
 	"github.com/kubecoord/kubecoord/store/etcd/member"
-	kubecluster "github.com/kubecoord/kubecoord/store/kube/cluster"
 )
 
 // replica is one of the API servers on an etcd.
@@ -29,7 +29,7 @@ func newReplicas(t *testing.T, n int) (all []*replica) {
 	require.NoError(t, err)
 	t.Cleanup(func() { assert.NoError(t, m.Close()) })
 	bearers := httpapi.BearerTokens(map[string]httpapi.User{"jane": {Name: "jane"}})
-	does := kubecluster.Bare()
+	does := kubecluster.KubeAPIServer()
 	does.RBAC, does.GarbageCollection, does.NamespaceDeletion = true, true, true
 	for range n {
 		options, err := does.API(httpapi.Options{

@@ -5,8 +5,8 @@ go 1.26.0
 require (
 	github.com/kubecoord/kubecoord v0.0.0
 	github.com/kubecoord/kubecoord/examples/kube v0.0.0
+	github.com/kubecoord/kubecoord/httpapi/kube v0.0.0
 	github.com/kubecoord/kubecoord/store/etcd v0.0.0
-	github.com/kubecoord/kubecoord/store/kube v0.0.0
 	github.com/prometheus/client_golang v1.24.0
 	github.com/prometheus/common v0.70.0
 	github.com/stretchr/testify v1.12.1
@@ -66,7 +66,6 @@ require (
 	github.com/inconshreveable/mousetrap v1.1.0 // indirect
 	github.com/jonboulle/clockwork v0.5.0 // indirect
 	github.com/json-iterator/go v1.1.12 // indirect
-	github.com/moby/spdystream v0.5.1 // indirect
 	github.com/modern-go/concurrent v0.0.0-20180306012644-bacd9c7ef1dd // indirect
 	github.com/modern-go/reflect2 v1.0.3-0.20250322232337-35a7c28c31ee // indirect
 	github.com/munnerz/goautoneg v0.0.0-20191010083416-a7dc8b61c822 // indirect
@@ -137,6 +136,6 @@ require (
 replace (
 	github.com/kubecoord/kubecoord => ../..
 	github.com/kubecoord/kubecoord/examples/kube => ../kube
+	github.com/kubecoord/kubecoord/httpapi/kube => ../../httpapi/kube
 	github.com/kubecoord/kubecoord/store/etcd => ../../store/etcd
-	github.com/kubecoord/kubecoord/store/kube => ../../store/kube
 )

@@ -114,7 +114,7 @@ func run(ctx context.Context, out io.Writer, c config) error {
 		defer stop()
 		served <- ln.Serve(serving, s, s.close)
 	}()
-	err = c.serve(serving, log, ln, s, func() { ln.Greet(out) })
+	err = c.serve(serving, log, ln, s, func() { ln.Greet(out, "") })
 	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
 		err = nil // stopped while it waited
 	}

@@ -1,50 +1,62 @@
-// A kubecoord server for tests, with its functions below /debug/ (flag -debug).
+// A kubecoord server for tests, over TLS, with its functions below /debug/ (flag -debug).
 //
 //     const server = await startServer();
 //     const fork = await server.fork(); // a copy of the server, for example for each test
+//     kubeconfig.loadFromString(fork.kubeconfig);
 //     const fault = await fork.fault({ verb: 'update', resource: 'leases', first: 2, answer: { code: 409 } });
 //     ...
 //     assert.equal(await fault.hits(), 2);
 //     await server.stop();
 //
-// This module needs only node.
+// This module needs only Node, 20 or later.
 
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { request } from 'node:https';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 
-/** A server or a fork of one: an API at url, with its faults, forks, fixtures and history. */
+/** A server or a fork of one, for clients with its kubeconfig, with its faults, forks, fixtures and history. */
 export class Fork {
-  constructor(url) {
-    this.url = url;
+  constructor(kubeconfig) {
+    this.kubeconfig = kubeconfig;
+    const { cluster } = JSON.parse(kubeconfig).clusters[0];
+    this.url = cluster.server;
+    this.ca = Buffer.from(cluster['certificate-authority-data'], 'base64');
   }
 
   /** Sends a request below /debug/ and returns the answer: decoded if it is JSON, or else as text. */
   async ask(method, path, body, contentType = 'application/json') {
-    const init = { method };
+    const sent = request(`${this.url}/debug/${path}`, { method, ca: this.ca });
     if (body !== undefined) {
-      init.headers = { 'Content-Type': contentType };
-      init.body = typeof body === 'string' ? body : JSON.stringify(body);
+      sent.setHeader('Content-Type', contentType);
+      sent.write(typeof body === 'string' ? body : JSON.stringify(body));
     }
-    const response = await fetch(`${this.url}/debug/${path}`, init);
-    const text = await response.text();
-    if (!response.ok) {
+    sent.end();
+    const [response] = await once(sent, 'response');
+    let text = '';
+    for await (const part of response.setEncoding('utf8')) {
+      text += part;
+    }
+    if (response.statusCode >= 400) {
       throw new Error(JSON.parse(text).message);
     }
-    return response.headers.get('Content-Type') === 'application/json' ? JSON.parse(text) : text;
+    return response.headers['content-type'] === 'application/json' ? JSON.parse(text) : text;
   }
 
-  /** Activates a fault; its members are those of faultJSON in examples/server/words.go. */
+  /** Activates a fault; its members are those of faultJSON in examples/internal/debug/words.go. */
   async fault(fault) {
     return new Fault(this, (await this.ask('POST', 'faults', fault)).id);
   }
 
   /** Returns a fork: a server of its own with the same state; { name } names it. */
   async fork(options = {}) {
-    return new Fork((await this.ask('POST', 'forks', options)).url);
+    const { url } = await this.ask('POST', 'forks', options);
+    const kubeconfig = JSON.parse(this.kubeconfig);
+    kubeconfig.clusters[0].cluster.server = url;
+    return new Fork(JSON.stringify(kubeconfig));
   }
 
   /** Restores the state at the start, or with { to } the state of a fork. */
@@ -113,15 +125,15 @@ export async function startServer(...flags) {
     program = join(folder, 'server');
     execFileSync('go', ['build', '-o', program, '.'], { cwd: new URL('../server', import.meta.url), stdio: 'inherit' });
   }
-  const kubeconfig = join(folder, 'kubeconfig');
-  const args = ['-debug', '-listen', '127.0.0.1:0', '-kubeconfig', kubeconfig, ...flags];
+  const file = join(folder, 'kubeconfig');
+  const args = ['-debug', '-tls', '-listen', '127.0.0.1:0', '-kubeconfig', file, ...flags];
   const child = spawn(program, args, { stdio: ['ignore', 'pipe', 'inherit'] });
   const ended = once(child, 'exit').then(([code]) => {
     throw new Error(`the server ended with ${code}`);
   });
-  const [first] = await Promise.race([once(createInterface(child.stdout), 'line'), ended]);
-  const server = new Fork(first.replace('serving on ', ''));
-  server.kubeconfig = kubeconfig;
+  await Promise.race([once(createInterface(child.stdout), 'line'), ended]); // it serves now
+  const server = new Fork(readFileSync(file, 'utf8'));
+  server.file = file;
   server.stop = async () => {
     child.kill();
     await once(child, 'exit');

@@ -34,7 +34,7 @@ beforeEach(async () => {
   fork = await server.fork();
   await fork.load(fixture);
   kubeconfig = new KubeConfig();
-  kubeconfig.loadFromClusterAndUser({ name: 'test', server: fork.url, skipTLSVerify: true }, { name: 'test' });
+  kubeconfig.loadFromString(fork.kubeconfig);
   leases = kubeconfig.makeApiClient(CoordinationV1Api);
 });
 
@@ -141,7 +141,7 @@ test('a watch from before the history is told that it expired', async () => {
 test('forks see nothing of each other', async () => {
   const other = await fork.fork();
   const there = new KubeConfig();
-  there.loadFromClusterAndUser({ name: 'other', server: other.url, skipTLSVerify: true }, { name: 'other' });
+  there.loadFromString(other.kubeconfig);
   const theirs = there.makeApiClient(CoordinationV1Api);
   await theirs.deleteNamespacedLease(leader);
   assert.deepEqual((await theirs.listNamespacedLease({ namespace: 'default' })).items, []);
@@ -153,7 +153,7 @@ test('forks see nothing of each other', async () => {
 test('two holders at once are found', async () => {
   const other = await fork.fork();
   const there = new KubeConfig();
-  there.loadFromClusterAndUser({ name: 'other', server: other.url, skipTLSVerify: true }, { name: 'other' });
+  there.loadFromString(other.kubeconfig);
   const theirs = there.makeApiClient(CoordinationV1Api);
   for (const holderIdentity of ['first', 'second']) { // which does not wait for the first one's time to be up
     const body = await theirs.readNamespacedLease(leader);
@@ -167,7 +167,7 @@ test('time passes at once', async () => {
   const standing = await startServer('-clock', '2026-01-01T00:00:00Z');
   try {
     const there = new KubeConfig();
-    there.loadFromFile(standing.kubeconfig);
+    there.loadFromFile(standing.file);
     const theirs = there.makeApiClient(CoordinationV1Api);
     const created = [];
     for (const name of ['first', 'second']) {
@@ -183,7 +183,7 @@ test('time passes at once', async () => {
 
 test('a kubeconfig is all that a client needs', async () => {
   const kubeconfig = new KubeConfig();
-  kubeconfig.loadFromFile(server.kubeconfig);
+  kubeconfig.loadFromFile(server.file);
   const leases = kubeconfig.makeApiClient(CoordinationV1Api);
   assert.deepEqual((await leases.listNamespacedLease({ namespace: 'default' })).items, []);
 });

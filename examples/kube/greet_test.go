@@ -26,10 +26,10 @@ func greeting(t *testing.T, stderr *os.File, args ...string) (lines []string) {
 	require.NoError(t, err)
 	require.NoError(t, cmd.Start())
 	t.Cleanup(func() { cmd.Process.Kill(); cmd.Wait() })
-	for printed := bufio.NewScanner(out); len(lines) < 7 && printed.Scan(); {
+	for printed := bufio.NewScanner(out); len(lines) < 9 && printed.Scan(); {
 		lines = append(lines, strings.TrimSpace(printed.Text()))
 	}
-	require.Len(t, lines, 7)
+	require.Len(t, lines, 9)
 	return lines
 }
 
@@ -37,16 +37,18 @@ func TestGreetingSaysWhatTheServerIs(t *testing.T) {
 	version := strings.TrimPrefix(httpapi.Version, "v")
 	lines := greeting(t, nil)
 	assert.Regexp(t, `^serving on http://127\.0\.0\.1:\d+$`, lines[0])
-	assert.Regexp(t, `^Kubernetes `+version+` in memory: \d\d kinds$`, lines[1])
+	assert.Equal(t, "kubeconfig: none; -kubeconfig FILE writes one", lines[1])
+	assert.Equal(t, "page: "+strings.TrimPrefix(lines[0], "serving on ")+"/debug/", lines[2])
+	assert.Regexp(t, `^Kubernetes `+version+` in memory: \d\d kinds$`, lines[3])
 	for _, name := range []string{"-crds DIR", "-load DIR", "-cluster", "-debug", "-h"} {
-		assert.Contains(t, lines[2], name)
+		assert.Contains(t, lines[4], name)
 	}
-	assert.Equal(t, "try:", lines[3])
+	assert.Equal(t, "try:", lines[5])
 
 	dir := t.TempDir()
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "gadgets.yaml"), []byte(gadgets), 0o600))
 	lines = greeting(t, nil, "-kinds", "", "-crds", dir)
-	assert.Equal(t, "Kubernetes "+version+" in memory: 4 kinds: Lease, LeaseCandidate, Endpoints, CustomResourceDefinition, and the kinds of the definitions in "+dir, lines[1])
+	assert.Equal(t, "Kubernetes "+version+" in memory: 4 kinds: Lease, LeaseCandidate, Endpoints, CustomResourceDefinition, and the kinds of the definitions in "+dir, lines[3])
 }
 
 func TestPrintedCommandsOfKubectlWork(t *testing.T) {
@@ -61,7 +63,7 @@ func TestPrintedCommandsOfKubectlWork(t *testing.T) {
 		{[]string{"-kinds", ""}, []string{"customresourcedefinitions", "No resources found", "No resources found"}},
 		{[]string{"-kubeconfig", filepath.Join(t.TempDir(), "kube.yaml"), "-tls"}, []string{"configmap/hello created", "hello", "configmaps"}},
 	} {
-		for i, command := range greeting(t, nil, row.args...)[4:] {
+		for i, command := range greeting(t, nil, row.args...)[6:] {
 			cmd := exec.CommandContext(t.Context(), "sh", "-c", command)
 			cmd.Env = append(os.Environ(), "HOME="+t.TempDir(), "KUBECONFIG=/dev/null")
 			out, err := cmd.CombinedOutput()

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
@@ -144,4 +145,45 @@ func TestFlagsChooseTheKinds(t *testing.T) {
 	require.NoError(t, err)
 	_, err = f.API(httpapi.Options{})
 	assert.EqualError(t, err, `-kinds: got "openshift", want client-go or nothing`)
+}
+
+// With -cluster the example does all that cluster.Options has, but RBAC.
+func TestClusterKeepsQuotasAndPolicies(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var f kinds.Flags
+		set := flag.NewFlagSet("kube", flag.ContinueOnError)
+		f.Register(set, "client-go")
+		f.RegisterCluster(set)
+		require.NoError(t, set.Parse([]string{"-cluster"}))
+		opts, err := f.API(httpapi.Options{})
+		require.NoError(t, err)
+		client := &http.Client{Transport: apitest.New(t, apitest.Options{API: opts}).Handler().Transport()}
+		send := func(method, path, body string) (int, string) {
+			req, err := http.NewRequestWithContext(t.Context(), method, "http://test"+path, strings.NewReader(body))
+			require.NoError(t, err)
+			req.Header.Set("Content-Type", "application/yaml")
+			resp, err := client.Do(req)
+			require.NoError(t, err)
+			defer resp.Body.Close()
+			data, err := io.ReadAll(resp.Body)
+			require.NoError(t, err)
+			synctest.Wait() // until the controllers have seen it
+			return resp.StatusCode, string(data)
+		}
+		const policies = "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicies"
+		code, text := send("POST", "/api/v1/namespaces/default/resourcequotas", "{apiVersion: v1, kind: ResourceQuota, metadata: {name: q}, spec: {hard: {configmaps: 1}}}")
+		require.Equal(t, 201, code, text)
+		_, text = send("GET", "/api/v1/namespaces/default/resourcequotas/q", "")
+		assert.Contains(t, text, `"status":{"hard":{"configmaps":"1"},"used":{"configmaps":"0"}}`)
+		code, text = send("POST", "/api/v1/namespaces/default/configmaps", "{apiVersion: v1, kind: ConfigMap, metadata: {name: a}}")
+		assert.Equal(t, 201, code, text)
+		code, text = send("POST", "/api/v1/namespaces/default/configmaps", "{apiVersion: v1, kind: ConfigMap, metadata: {name: b}}")
+		assert.Equal(t, 403, code, text)
+		assert.Contains(t, text, "exceeded quota: q")
+		code, text = send("POST", policies, `{apiVersion: admissionregistration.k8s.io/v1, kind: ValidatingAdmissionPolicy, metadata: {name: p}, spec: {matchConstraints: {resourceRules: [
+			{apiGroups: [""], apiVersions: [v1], operations: [CREATE], resources: [configmaps]}]}, validations: [{expression: "object.nothing == 1"}]}}`)
+		require.Equal(t, 201, code, text)
+		_, text = send("GET", policies+"/p", "")
+		assert.Contains(t, text, "undefined field 'nothing'")
+	})
 }

@@ -1,8 +1,8 @@
-"""A kubecoord server for tests, with its functions below /debug/ (flag -debug).
+"""A kubecoord server for tests, over TLS, with its functions below /debug/ (flag -debug).
 
     with Server() as server:
         fork = server.fork()  # a copy of the server, for example for each test
-        leases = client.CoordinationV1Api(client.ApiClient(client.Configuration(host=fork.url)))
+        leases = client.CoordinationV1Api(config.new_client_from_config_dict(fork.kubeconfig))
         fault = fork.fault(verb="update", resource="leases", first=2, answer={"code": 409})
         ...
         assert fault.hits == 2
@@ -10,9 +10,12 @@
 This module needs only the standard library.
 """
 
+import base64
+import copy
 import json
 import os
 import pathlib
+import ssl
 import subprocess
 import tempfile
 import urllib.error
@@ -20,10 +23,12 @@ import urllib.request
 
 
 class Fork:
-    """A server or a fork of one: an API at url, with its faults, forks, fixtures and history."""
+    """A server or a fork of one, for clients with its kubeconfig, with its faults, forks, fixtures and history."""
 
-    def __init__(self, url):
-        self.url = url
+    def __init__(self, kubeconfig):
+        cluster = kubeconfig["clusters"][0]["cluster"]
+        self.kubeconfig, self.url = kubeconfig, cluster["server"]
+        self.trust = ssl.create_default_context(cadata=base64.b64decode(cluster["certificate-authority-data"]).decode())
 
     def ask(self, method, path, body=None, content_type="application/json"):
         """Sends a request below /debug/ and returns the answer: decoded if it is JSON, or else as text."""
@@ -34,7 +39,8 @@ class Fork:
         if data is not None:
             request.add_header("Content-Type", content_type)
         try:
-            with urllib.request.build_opener(urllib.request.ProxyHandler({})).open(request) as response:
+            handlers = urllib.request.ProxyHandler({}), urllib.request.HTTPSHandler(context=self.trust)
+            with urllib.request.build_opener(*handlers).open(request) as response:
                 text = response.read().decode()
                 is_json = response.headers.get_content_type() == "application/json"
         except urllib.error.HTTPError as err:
@@ -43,12 +49,14 @@ class Fork:
         return json.loads(text) if is_json else text
 
     def fault(self, **fault):
-        """Activates a fault; the arguments are the members of faultJSON in examples/server/words.go."""
+        """Activates a fault; the arguments are the members of faultJSON in examples/internal/debug/words.go."""
         return Fault(self, self.ask("POST", "faults", fault)["id"])
 
     def fork(self, **name):
         """Returns a fork: a server of its own with the same state."""
-        return Fork(self.ask("POST", "forks", name)["url"])
+        kubeconfig = copy.deepcopy(self.kubeconfig)
+        kubeconfig["clusters"][0]["cluster"]["server"] = self.ask("POST", "forks", name)["url"]
+        return Fork(kubeconfig)
 
     def reset(self, **to):
         """Restores the state at the start, or with to="NAME" the state of a fork."""
@@ -103,24 +111,24 @@ class Server(Fork):
     """
 
     def __init__(self, *flags):
-        super().__init__(None)
         self.flags = flags
 
     def __enter__(self):
         self.folder = tempfile.TemporaryDirectory()
-        self.kubeconfig = os.path.join(self.folder.name, "kubeconfig")
+        self.file = os.path.join(self.folder.name, "kubeconfig")
         program = os.environ.get("KUBECOORD_SERVER")
         if not program:
             program = os.path.join(self.folder.name, "server")
             source = pathlib.Path(__file__).resolve().parent.parent / "server"
             subprocess.run(["go", "build", "-o", program, "."], cwd=source, check=True)
-        command = [program, "-debug", "-listen", "127.0.0.1:0", "-kubeconfig", self.kubeconfig, *self.flags]
+        command = [program, "-debug", "-tls", "-listen", "127.0.0.1:0", "-kubeconfig", self.file, *self.flags]
         self.process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
         first = self.process.stdout.readline().strip()
         if not first.startswith("serving on "):
             self.__exit__()
             raise RuntimeError("the server ended with %d" % self.process.returncode)
-        self.url = first.removeprefix("serving on ")
+        with open(self.file) as file:
+            super().__init__(json.load(file))
         return self
 
     def __exit__(self, *_):

@@ -30,11 +30,15 @@ def setUpModule():
 
 class LeasesTest(unittest.TestCase):
     def setUp(self):
-        fork = server.fork()
-        leases = client.CoordinationV1Api(client.ApiClient(client.Configuration(host=fork.url)))
+        self.fork = server.fork()
+        self.leases = self.connect(self.fork)
+        self.fork.load(FIXTURE)
+
+    def connect(self, fork):
+        """Returns a client for a server or a fork, which its kubeconfig leads to."""
+        leases = client.CoordinationV1Api(config.new_client_from_config_dict(fork.kubeconfig))
         self.addCleanup(leases.api_client.rest_client.pool_manager.clear)
-        self.fork, self.leases = fork, leases
-        fork.load(FIXTURE)
+        return leases
 
     def tearDown(self):
         self.assertEqual(self.fork.verdict(), [])
@@ -120,8 +124,7 @@ class LeasesTest(unittest.TestCase):
 
     def test_forks_see_nothing_of_each_other(self):
         other = self.fork.fork()
-        there = client.CoordinationV1Api(client.ApiClient(client.Configuration(host=other.url)))
-        self.addCleanup(there.api_client.rest_client.pool_manager.clear)
+        there = self.connect(other)
         there.delete_namespaced_lease("leader", "default")
         self.assertEqual(there.list_namespaced_lease("default").items, [])
         self.assertEqual(self.leases.read_namespaced_lease("leader", "default").spec.holder_identity, "me")
@@ -130,8 +133,7 @@ class LeasesTest(unittest.TestCase):
 
     def test_two_holders_at_once_are_found(self):
         other = self.fork.fork()
-        leases = client.CoordinationV1Api(client.ApiClient(client.Configuration(host=other.url)))
-        self.addCleanup(leases.api_client.rest_client.pool_manager.clear)
+        leases = self.connect(other)
         for holder in ["first", "second"]:  # which does not wait for the first one's time to be up
             now = datetime.now(timezone.utc).isoformat(timespec="microseconds")
             spec = {"holderIdentity": holder, "leaseDurationSeconds": 3600, "renewTime": now}
@@ -140,8 +142,7 @@ class LeasesTest(unittest.TestCase):
 
     def test_time_passes_at_once(self):
         with Server("-clock", "2026-01-01T00:00:00Z") as standing:
-            leases = client.CoordinationV1Api(client.ApiClient(client.Configuration(host=standing.url)))
-            self.addCleanup(leases.api_client.rest_client.pool_manager.clear)
+            leases = self.connect(standing)
             created = []
             for name in ["first", "second"]:
                 body = client.V1Lease(metadata=client.V1ObjectMeta(name=name))
@@ -151,7 +152,7 @@ class LeasesTest(unittest.TestCase):
         self.assertEqual(created[1] - created[0], timedelta(hours=36))
 
     def test_kubeconfig_is_all_that_a_client_needs(self):
-        config.load_kube_config(server.kubeconfig)
+        config.load_kube_config(server.file)
         leases = client.CoordinationV1Api()
         self.addCleanup(leases.api_client.rest_client.pool_manager.clear)
         self.assertEqual(leases.list_namespaced_lease("default").items, [])

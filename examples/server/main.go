@@ -10,9 +10,10 @@
 // It prints the line "serving on http://HOST:PORT" when it is ready. SIGINT and
 // SIGTERM end open watches and stop it.
 //
-// With -debug it serves tests in any language: below /debug/ it offers the functions
-// of package httpapi/apitest. GET /debug/ lists the operations; in a browser it is a page
-// with faults, requests and history, and /debug/elections shows elections, as they happen.
+// At an address of the loopback, or with -debug, it serves tests in any language: below /debug/ it
+// offers the functions of package httpapi/apitest. GET /debug/ lists the operations; in a browser it
+// is a page with objects, faults, requests and history, and /debug/elections shows elections, as they
+// happen. With -debug resourceVersions begin at 1000 in each run, as tests may want.
 //
 //	curl -X POST -H 'Content-Type: application/json' $URL/debug/faults \
 //	  -d '{"verb": "update", "resource": "leases", "first": 2, "answer": {"code": 409}}'

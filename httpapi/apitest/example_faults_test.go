@@ -253,6 +253,23 @@ metadata: {name: a, namespace: default}
 	//   resourceVersion: ""
 }
 
+// The state at the end is compared with a file, which a test with the flag -update writes.
+func ExampleAPI_Golden() {
+	t, end := exampleTest()
+	defer end()
+	api := apitest.New(t)
+	client := &http.Client{Transport: api.Transport()}
+	post(client, api.Host()+path, `{"metadata":{"name":"b"},"spec":{"holderIdentity":"you"}}`)
+	api.Golden("testdata/golden.yaml", fixture.DumpOptions{Namespaces: []string{"default"}, Form: fixture.FormStream})
+	// Output:
+	// the state differs from testdata/golden.yaml; a test with the flag -update writes it: see Golden:
+	//     name: b
+	//     namespace: default
+	//   spec:
+	// -   holderIdentity: me
+	// +   holderIdentity: you
+}
+
 // A client that verifies certificates trusts CA.
 func ExampleAPI_CA() {
 	t, end := exampleTest()

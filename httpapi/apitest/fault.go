@@ -9,7 +9,6 @@ import (
 
 	"github.com/kubecoord/kubecoord/internal/kinds"
 	"github.com/kubecoord/kubecoord/internal/registry"
-	"github.com/kubecoord/kubecoord/store/kind"
 )
 
 // Match chooses requests. All fields that are set must match.
@@ -33,7 +32,7 @@ type Match struct {
 // Matches reports whether a request matches. It can be passed to Requests.Where.
 func (m Match) Matches(r Request) bool {
 	return (m.Verb == "" || m.Verb == r.Verb || m.Verb == "patch" && r.Verb == "apply") &&
-		(m.Resource == "" || m.Resource == anyResource && r.Resource != "" || r.kind != nil && isNameOf(m.Resource, r.kind.Info())) &&
+		(m.Resource == "" || m.Resource == anyResource && r.Resource != "" || r.kind != nil && kinds.IsNameOf(m.Resource, r.kind.Info())) &&
 		(m.Subresource == "" || m.Subresource == r.Subresource) &&
 		(m.Namespace == "" || m.Namespace == r.Namespace) &&
 		(m.Name == "" || m.Name == r.Name) &&
@@ -42,11 +41,6 @@ func (m Match) Matches(r Request) bool {
 }
 
 const anyResource = "*"
-
-func isNameOf(resource string, k *kind.Info) bool {
-	name, group, qualified := strings.Cut(strings.ToLower(resource), ".")
-	return (name == k.Plural || name == k.Singular || name == strings.ToLower(k.Kind)) && (!qualified || group == k.Group)
-}
 
 // String returns the fields in one line, such as "update leases default/a client=x".
 func (m Match) String() string {
@@ -76,7 +70,7 @@ func (a *API) checkMatch(m Match) error {
 	for _, kind := range a.api.Kinds() {
 		k := kinds.Of(kind)
 		plurals = append(plurals, k.Info().Plural)
-		known = known || isNameOf(m.Resource, k.Info())
+		known = known || kinds.IsNameOf(m.Resource, k.Info())
 		defines = defines || k.DefinesKinds() // there may be other kinds later
 		subresource = subresource || k.Subresource(m.Subresource) != nil
 	}

@@ -39,7 +39,8 @@ func (a *API) copyLocked(r *Request) Request {
 }
 
 func (a *API) logLocked(r *Request) {
-	if a.log = append(a.log, r); len(a.log) > a.opts.KeepRequests {
+	a.log = append(a.log, r)
+	if len(a.log) > a.opts.KeepRequests {
 		a.forgetLocked(1)
 	}
 }

@@ -121,7 +121,8 @@ func (rs Requests) Assert(t TB, want ...string) bool {
 	t.Helper()
 	got := make([]string, len(rs))
 	for i, r := range rs {
-		if got[i] = r.String(); i < len(want) && r.Ended() == want[i] {
+		got[i] = r.String()
+		if i < len(want) && r.Ended() == want[i] {
 			got[i] = want[i]
 		}
 	}

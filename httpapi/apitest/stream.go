@@ -90,7 +90,8 @@ func (x *exchange) countEvents(p []byte) {
 	for rest := p; len(rest) > 0; {
 		var frame []byte
 		frame, rest = cutFrame(rest, x.sendsProtobuf())
-		if code = errorIn(frame, x.sendsProtobuf()); code == 0 {
+		code = errorIn(frame, x.sendsProtobuf())
+		if code == 0 {
 			events++
 		}
 	}

@@ -114,7 +114,8 @@ func (c *Client) anyServer(ctx context.Context, r *request) (data []byte, resp *
 			within = c.share(ctx)
 		}
 		var failed error
-		if data, resp, failed = c.exchange(ctx, r, within); failed == nil {
+		data, resp, failed = c.exchange(ctx, r, within)
+		if failed == nil {
 			return data, resp, nil
 		}
 		if err == nil || resp != nil || !isTemporary(err) {

@@ -80,7 +80,8 @@ func (c *conn) applyLocked(d *deadline, set func(time.Time) error) error {
 	passed := false
 	if !d.at.IsZero() {
 		now := time.Now()
-		if passed = !now.Before(d.at); !passed {
+		passed = !now.Before(d.at)
+		if !passed {
 			c.armLocked(now, d.at)
 		}
 	}

@@ -159,6 +159,15 @@ func (s *Server) Kubeconfig(token string) []byte {
 	return f.Bytes()
 }
 
+// server returns the server of a handler. It has no WriteTimeout, which would end watches: the API limits all other requests by
+// httpapi.Options.RequestTimeout.
+func (s *Server) server(h http.Handler) *http.Server {
+	return &http.Server{
+		Handler: h, TLSConfig: s.secure, ConnContext: httpapi.ConnContext, ErrorLog: s.opts.Log,
+		ReadHeaderTimeout: 32 * time.Second, IdleTimeout: 90 * time.Second,
+	}
+}
+
 // Serve serves h until ctx ends. It then calls end, which must end all watches, as API.Close does; waits for the other answers, at most
 // for Options.Grace; and closes the port and its connections. Close the store after it. The error is nil unless the port fails, which
 // ends it too. It must be called once.
@@ -166,8 +175,7 @@ func (s *Server) Serve(ctx context.Context, h http.Handler, end func()) error {
 	if s.secure == nil {
 		h = sayOnce(h, s.opts.Log)
 	}
-	// No WriteTimeout: it would end watches. The API limits all other requests by httpapi.Options.RequestTimeout.
-	srv := &http.Server{Handler: h, TLSConfig: s.secure, ConnContext: httpapi.ConnContext, ReadHeaderTimeout: 32 * time.Second, IdleTimeout: 90 * time.Second, ErrorLog: s.opts.Log}
+	srv := s.server(h)
 	g, ctx := errgroup.WithContext(ctx)
 	g.Go(func() error {
 		serve := srv.Serve

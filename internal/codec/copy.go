@@ -10,9 +10,9 @@ import (
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
-// Copy returns a deep copy of obj, a non-nil pointer to the compiled struct. The copy is normalised
-// as by encoding and decoding: times are in UTC and cut to the precision of their type, and empty
-// slices and maps with omitempty are nil, but for objects of a Library, whose library distinguishes them. A pointer to a zero time stays, although its JSON is null.
+// Copy returns a deep copy of obj, a non-nil pointer to the compiled struct. The copy is normalised as by encoding and decoding: times are
+// in UTC and cut to the precision of their type, and empty slices and maps with omitempty are nil, but for objects of a Library, whose
+// library distinguishes them. A pointer to a zero time stays, although its JSON is null.
 func (t *Type) Copy(obj any) any { return t.CopyOnto(obj, nil) }
 
 // CopyOnto is like Copy, but the copy shares the labels, annotations, owner references,

@@ -9,7 +9,7 @@ import (
 )
 
 // copier copies structs of one type. A copy is one block of memory, with the values of the struct's pointers: with an allocation
-// for each, a Get of a Lease takes half as long again (internal/test/clients/bench, BenchmarkAgainstFake/elected/go/get).
+// for each, a Get of a Lease takes half as long again (internal/test/kube/clients/bench, BenchmarkAgainstFake/elected/go/get).
 type copier struct {
 	block reflect.Type // the struct, then the values of its pointers
 	steps []copyStep   // to do after the struct was assigned

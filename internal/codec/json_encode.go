@@ -285,7 +285,8 @@ func isPlainJSON(raw []byte) bool {
 			}
 			i++
 		}
-		if i = plainName(raw, i); i >= len(raw) || raw[i] != ':' {
+		i = plainName(raw, i)
+		if i >= len(raw) || raw[i] != ':' {
 			return false
 		}
 	}

@@ -218,7 +218,8 @@ func (r *jsonReader) field(f *Field, p, like unsafe.Pointer) bool {
 			return true
 		}
 		old := *q
-		if p = f.Type.allocate(q); old != nil {
+		p = f.Type.allocate(q)
+		if old != nil {
 			f.Type.assign(p, old) // a struct to merge with
 		}
 	}

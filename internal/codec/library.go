@@ -129,10 +129,12 @@ func (c *compiler) compileOf(t reflect.Type, s *schema.Schema) *Type {
 
 // describe adds to a field of a Library what its schema says.
 func (c *compiler) describe(f *Field, p schema.Property) {
-	if f.keepsEmpty = c.lib != nil; p.Schema == nil {
+	f.keepsEmpty = c.lib != nil
+	if p.Schema == nil {
 		return
 	}
-	if f.Default = p.Default; f.Default == nil {
+	f.Default = p.Default
+	if f.Default == nil {
 		f.Default = p.Schema.Default
 	}
 	f.Default = copyTree(f.Default)

@@ -75,7 +75,8 @@ func (f *Field) readMember(r *protoReader, to, like unsafe.Pointer, depth int) {
 	}
 	if f.Pointer {
 		q := (*unsafe.Pointer)(to)
-		if to = *q; to == nil || value.Kind == Scalar { // other objects may share the old scalar
+		to = *q
+		if to == nil || value.Kind == Scalar { // other objects may share the old scalar
 			to = value.allocate(q)
 		}
 	}

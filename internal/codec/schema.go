@@ -86,7 +86,8 @@ func (c *treeCompiler) compile(s *schema.Schema, open bool) *Type {
 		t.Kind, t.AsField = List, &Field{Type: t, OmitEmpty: true, ListType: cmp.Or(s.ListType, "atomic"), ListMapKeys: s.ListMapKeys}
 		t.Elem = c.compile(s.Items, open || s.PreserveUnknown)
 	case "":
-		if t.Kind = Untyped; s.Atomic {
+		t.Kind = Untyped
+		if s.Atomic {
 			t.Kind = Opaque
 		}
 	}
@@ -164,7 +165,8 @@ func (f *Field) setListType() {
 // followPatchStrategy gives a list without a declared type the type that fits how a strategic merge patch merges it.
 func (f *Field) followPatchStrategy(declared string) {
 	if declared == "" && strings.HasPrefix(f.PatchStrategy, "merge") {
-		if f.ListType = "set"; f.PatchMergeKey != "" {
+		f.ListType = "set"
+		if f.PatchMergeKey != "" {
 			f.ListType, f.ListMapKeys = "map", []string{f.PatchMergeKey}
 		}
 	}

@@ -307,7 +307,8 @@ func (c *compiler) compileInto(out *Type, s *schema.Schema) {
 // compileKind compiles a type by its Go kind.
 func (c *compiler) compileKind(out *Type, s *schema.Schema) {
 	t := out.goType
-	if out.flat = true; s == nil {
+	out.flat = true
+	if s == nil {
 		s = &c.unsaid
 	}
 	switch t.Kind() {
@@ -318,7 +319,8 @@ func (c *compiler) compileKind(out *Type, s *schema.Schema) {
 	case reflect.Int64:
 		out.shape = shapeInt64
 	case reflect.Int:
-		if out.shape = shapeInt64; strconv.IntSize == 32 {
+		out.shape = shapeInt64
+		if strconv.IntSize == 32 {
 			out.shape = shapeInt32
 		}
 	case reflect.Float64:
@@ -328,7 +330,8 @@ func (c *compiler) compileKind(out *Type, s *schema.Schema) {
 	case reflect.Slice:
 		out.flat = false
 		if t.Elem().Kind() == reflect.Uint8 {
-			if out.shape = shapeBytes; hasMethods(t.Elem()) {
+			out.shape = shapeBytes
+			if hasMethods(t.Elem()) {
 				c.refuse(t, "[]byte")
 			}
 			break
@@ -477,14 +480,17 @@ func (c *compiler) addFields(t *Type, goType reflect.Type, offset uintptr, s *sc
 		f := &fields[i]
 		f.goName, f.offset = sf.Name, offset+sf.Offset
 		goType := sf.Type
-		if f.Pointer = goType.Kind() == reflect.Pointer; f.Pointer {
+		f.Pointer = goType.Kind() == reflect.Pointer
+		if f.Pointer {
 			goType = goType.Elem()
 		}
 		property := propertyNamed(s, cmp.Or(name, sf.Name))
-		if f.Type = c.compile(goType, property.Schema); f.Pointer && f.Type.nilable() {
+		f.Type = c.compile(goType, property.Schema)
+		if f.Pointer && f.Type.nilable() {
 			c.refuse(sf.Type, goType.String())
 		}
-		if f.onWire = sf.IsExported() && tag != "-"; f.onWire {
+		f.onWire = sf.IsExported() && tag != "-"
+		if f.onWire {
 			c.readTags(f, sf, name, options)
 			if c.lib == nil || ours { // other types of a Library have messages of their own
 				c.setNumber(f, sf.Tag.Get("protobuf"))

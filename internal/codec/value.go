@@ -205,10 +205,15 @@ func (m *Members) Next() bool {
 	for i, f := range m.fields {
 		if m.x.typ != m.y.typ {
 			m.X, m.Y = m.x.declared(f), m.y.declared(f)
-		} else if isScalar := f.Type.Kind == Scalar && !f.Type.Custom; isScalar && f.equal(m.x.at, m.y.at) || m.x.hides != nothing && m.x.hidden(f.Name) {
-			continue
-		} else if m.X, m.Y = f.value(m.x.at), f.value(m.y.at); m.x.hides == typeMembers && f.Name == "metadata" {
-			m.X.hides, m.Y.hides = managedFields, managedFields
+		} else {
+			isScalar := f.Type.Kind == Scalar && !f.Type.Custom
+			if isScalar && f.equal(m.x.at, m.y.at) || m.x.hides != nothing && m.x.hidden(f.Name) {
+				continue
+			}
+			m.X, m.Y = f.value(m.x.at), f.value(m.y.at)
+			if m.x.hides == typeMembers && f.Name == "metadata" {
+				m.X.hides, m.Y.hides = managedFields, managedFields
+			}
 		}
 		if m.X.present || m.Y.present {
 			m.Name, m.Field, m.fields = f.Name, f, m.fields[i+1:]
@@ -219,10 +224,12 @@ func (m *Members) Next() bool {
 	for len(m.names) > 0 {
 		m.Name = m.names[0]
 		m.names = m.names[1:]
-		if m.X, m.Y = m.x.Member(m.Name), m.y.Member(m.Name); !m.X.present && !m.Y.present {
+		m.X, m.Y = m.x.Member(m.Name), m.y.Member(m.Name)
+		if !m.X.present && !m.Y.present {
 			continue
 		}
-		if m.Field = nil; m.typ != nil {
+		m.Field = nil
+		if m.typ != nil {
 			m.Field = m.typ.Field(m.Name)
 		}
 		return true

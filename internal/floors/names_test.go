@@ -198,7 +198,7 @@ func usedNames(t *testing.T, root string, all map[string]exported) map[string]bo
 			used[nameOf(o)] = true
 		}
 	}
-	usedInModule(t, filepath.Join(root, "examples", "clients"), used)
+	usedInModule(t, filepath.Join(root, "examples", "kube"), used)
 	return used
 }
 

@@ -72,16 +72,46 @@ func TestReadmeIsShort(t *testing.T) {
 	assert.LessOrEqual(t, strings.Count(string(data), "\n"), 120, "lines; tables belong into docs")
 }
 
-func TestEachRowOfDocumentsVersusRealityNamesItsTest(t *testing.T) {
-	data, err := os.ReadFile(filepath.Join(moduleRoot(t), "docs", "documents-versus-reality.md"))
-	require.NoError(t, err)
-	_, table, found := strings.Cut(string(data), "| --- | --- | --- |\n")
-	require.True(t, found)
-	for row := range strings.Lines(table) {
-		cells := strings.Split(strings.Trim(row, "| \n"), " | ")
-		require.Len(t, cells, 3, row)
-		assert.NotEmpty(t, namedTests(cells[2]), row)
+// TestNewUsersFindTheOtherLanguages checks the two pages that users of other languages read first.
+func TestNewUsersFindTheOtherLanguages(t *testing.T) {
+	for _, page := range []string{"README.md", "docs/testing.md"} {
+		text := read(t, moduleRoot(t), page)
+		for _, words := range []string{"examples/python/test_leases.py)", "examples/javascript/leases.test.js)", "Node 20", "TLS", "kubeconfig", "examples/kube"} {
+			assert.Contains(t, text, words, page)
+		}
 	}
+}
+
+// TestClaimsOfPagesHaveTests compares testdata/claims.txt, where a developer finds the tests of a claim, with the pages and with the
+// tests. The pages are for users, and name none.
+func TestClaimsOfPagesHaveTests(t *testing.T) {
+	root := moduleRoot(t)
+	code := sources(t, root, ".go")
+	claimed, text := "", map[string]string{}
+	for _, page := range pages(t, root) {
+		if text[page] = read(t, root, page); strings.HasPrefix(page, "docs/") || page == "README.md" {
+			assert.Empty(t, namedTests(text[page]), page)
+		}
+	}
+	page := ""
+	for line := range strings.Lines(read(t, root, "internal/floors/testdata/claims.txt")) {
+		fields := strings.Split(strings.TrimSuffix(line, "\n"), "\t")
+		if len(fields) == 1 {
+			page = fields[0]
+			continue
+		}
+		require.Len(t, fields, 3, line)
+		assert.Contains(t, text[page], fields[1], page)
+		for name := range strings.FieldsSeq(fields[2]) {
+			assert.True(t, strings.Contains(code, "\nfunc "+name+"("), "there is no %s", name)
+		}
+		if page == "docs/documents-versus-reality.md" {
+			claimed += fields[1] + "\n"
+		}
+	}
+	_, table, found := strings.Cut(text["docs/documents-versus-reality.md"], "| --- | --- |\n")
+	require.True(t, found)
+	assert.Equal(t, strings.Count(table, "\n"), strings.Count(claimed, "\n"), "each row has its tests in claims.txt")
 }
 
 // codeBlocks returns the blocks in a language, without indentation.

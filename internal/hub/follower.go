@@ -33,6 +33,7 @@ func (f *Follower[P]) Poll() (changes []*Change[P], complete bool) {
 	f.hub.mu.Lock()
 	now, marked := f.hub.history, f.marked
 	f.marked = 0
+	f.hub.forgetLocked()
 	f.hub.mu.Unlock()
 	after := now.head
 	if marked != 0 {
@@ -48,4 +49,5 @@ func (f *Follower[P]) Close() {
 	f.hub.mu.Lock()
 	defer f.hub.mu.Unlock()
 	f.hub.followers = slices.DeleteFunc(f.hub.followers, func(other *Follower[P]) bool { return other == f })
+	f.hub.forgetLocked()
 }

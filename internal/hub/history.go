@@ -16,7 +16,7 @@ type Limits struct {
 type history[P any] struct {
 	limits      Limits
 	changes     []*Change[P] // in the order of their versions; no element is ever written to again
-	floor, head uint64       // changes has every change after floor, up to head
+	floor, head uint64       // changes has every change after floor, up to head, but for collections that are forgotten
 	bytes       int64        // the sum of the sizes
 	dropped     int          // how many more changes the array of the slice may hold
 	losses      int          // how often changes were lost
@@ -48,6 +48,19 @@ func (h *history[P]) exceeds(now time.Time) bool {
 // reset drops all changes, and continues at a version.
 func (h *history[P]) reset(version uint64) {
 	h.changes, h.floor, h.head, h.bytes, h.dropped = nil, version, version, 0, 0
+}
+
+// forget drops the changes of a collection, which nobody asks for.
+func (h *history[P]) forget(collection int) {
+	kept := make([]*Change[P], 0, len(h.changes))
+	for _, c := range h.changes {
+		if c.Collection != collection {
+			kept = append(kept, c)
+		} else {
+			h.bytes -= c.Size
+		}
+	}
+	h.changes, h.dropped = kept, 0
 }
 
 // after returns the changes after a version.

@@ -46,7 +46,7 @@ func contains[P any](s Scope, c *Change[P]) bool {
 }
 
 // Hub is the history of a store and the readers that follow it. All methods may be called
-// from any goroutine, but no two of Publish, Expire, Lose and Fork at the same time.
+// from any goroutine, but no two of Publish, Expire, Forget, Lose and Fork at the same time.
 type Hub[P any] struct {
 	done   chan struct{}
 	toWake []chan struct{} // by the present Publish
@@ -58,6 +58,7 @@ type Hub[P any] struct {
 	followers  []*Follower[P]
 	nextChange chan struct{} // closed by the next change or Signal; nil if nothing waits for it
 	waiters    []waiter
+	forgotten  []int // collections whose changes go when nobody is to read them
 }
 
 // waiter is a wait for a version.
@@ -169,6 +170,29 @@ func (h *Hub[P]) Expire() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.history.reset(h.history.head)
+}
+
+// Forget drops the changes of a collection that has ended, when it has no reader any more and no Follower has changes to read.
+func (h *Hub[P]) Forget(collection int) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.forgotten = append(h.forgotten, collection)
+	h.forgetLocked()
+}
+
+func (h *Hub[P]) forgetLocked() {
+	if len(h.forgotten) == 0 || slices.ContainsFunc(h.followers, func(f *Follower[P]) bool { return f.marked != 0 }) {
+		return
+	}
+	h.forgotten = slices.DeleteFunc(h.forgotten, func(collection int) bool {
+		for s := range h.groups {
+			if s.Collection == collection {
+				return false
+			}
+		}
+		h.history.forget(collection)
+		return true
+	})
 }
 
 // Lose drops the whole history and continues at a version, which may be any: the changes in

@@ -70,7 +70,8 @@ func (r *Reader[P]) Poll(dst []*Change[P], last uint64) (_ []*Change[P], more bo
 		isFull := len(dst) >= end || bytes >= batchBytes
 		if c.Version > last || isFull && c.Version != r.seen { // a batch has all changes of a version
 			r.after = c.Version - 1
-			if more = c.Version <= last; !more {
+			more = c.Version <= last
+			if !more {
 				r.seen = max(r.seen, last)
 			}
 			return dst, more, nil
@@ -129,7 +130,9 @@ func (r *Reader[P]) Close() {
 	group[last] = nil
 	r.index = -1
 	h.readers--
-	if h.groups[r.scope] = group[:last]; last == 0 {
+	h.groups[r.scope] = group[:last]
+	if last == 0 {
 		delete(h.groups, r.scope)
+		h.forgetLocked()
 	}
 }

@@ -115,7 +115,8 @@ func (t *Table) parts(entries, old []meta.ManagedFieldsEntry) []meta.ManagedFiel
 		e := &entries[i]
 		if i < len(old) && e.FieldsV1 == old[i].FieldsV1 {
 			renewed := old[i]
-			if renewed.Time = e.Time; renewed == *e {
+			renewed.Time = e.Time
+			if renewed == *e {
 				*e = renewed
 				continue
 			}

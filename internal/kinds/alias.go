@@ -13,12 +13,13 @@ import (
 // alias returns the kind in another group. It shares all that is compiled, so the items of a collection serve both.
 func (k *Kind) alias(of *kind.Alias[Object], version int) *Kind {
 	a := &Kind{
-		of: k.of, info: k.info, versions: k.versions, forms: k.forms, managers: new(*k.managers), subresources: k.subresources,
+		of: k.of, native: k.native, info: k.info, versions: k.versions, forms: k.forms, managers: new(*k.managers), subresources: k.subresources,
 		origin: k, own: version,
 	}
+	a.shape = a.compileShape()
 	a.managers.Foreign = func(other int) bool { return other != version }
 	a.of.SelectableFields = of.SelectableFields
-	a.of.Strategy.Create.MetadataLast, a.of.Strategy.Update.LeavesMetadata = false, false // upstream: ValidateEventCreate and Update
+	a.native.MetadataLast = false // upstream: ValidateEventCreate
 	if a.of.Strategy.ValidateName = of.ValidateName; of.ValidateName == nil {
 		a.of.Strategy.ValidateName = validate.NameIsDNSSubdomain
 	}

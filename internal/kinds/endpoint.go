@@ -19,7 +19,7 @@ func (k *Kind) makeEndpoints() (all []*Endpoint) {
 		t := k.TypeMeta(i)
 		e := &Endpoint{Target: Target{k, i}, Info: &k.info, APIVersion: t.APIVersion}
 		e.JSONHead = `{"kind":"` + t.Kind + `","apiVersion":"` + t.APIVersion + `",`
-		e.JSONListHead = `{"kind":"` + t.Kind + `List","apiVersion":"` + t.APIVersion + `","metadata":`
+		e.JSONListHead = `{"kind":"` + k.info.ListKind + `","apiVersion":"` + t.APIVersion + `","metadata":`
 		if k.info.Trees {
 			e.JSONHead = `{"apiVersion":"` + t.APIVersion + `","kind":"` + t.Kind + `",`
 		}

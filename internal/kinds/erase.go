@@ -20,9 +20,13 @@ func Compile[P any](d kind.Descriptor[P]) (*Kind, error) {
 		if t.Kind() != reflect.Pointer || t.Elem().Kind() != reflect.Struct || !t.Implements(reflect.TypeFor[Object]()) {
 			return nil, fmt.Errorf("kind %s: got functions that take a %v, want a pointer to a struct that embeds meta.TypeMeta and meta.ObjectMeta", d.Resource.Kind, t)
 		}
-		d.New = func() Object { return reflect.New(t.Elem()).Interface().(Object) }
+		d.New = newStruct(t.Elem())
 	}
 	return NewKind(erase(&d))
+}
+
+func newStruct(t reflect.Type) func() Object {
+	return func() Object { return reflect.New(t).Interface().(Object) }
 }
 
 // as returns an object as a P, or the zero P for nil.
@@ -35,7 +39,7 @@ func as[P any](o Object) P {
 func erase[P any](d *kind.Descriptor[P]) Descriptor {
 	e := Descriptor{
 		Resource: d.Resource, Strategy: eraseStrategy(&d.Strategy), Table: eraseTable(&d.Table), SelectableFields: eraseFields(d.SelectableFields),
-		Defines: erase1e(d.Defines), New: d.New,
+		Native: eraseNative(d.Native), New: d.New,
 	}
 	for i := range d.Versions {
 		e.Versions = append(e.Versions, eraseVersion(&d.Versions[i]))
@@ -43,35 +47,55 @@ func erase[P any](d *kind.Descriptor[P]) Descriptor {
 	for i := range d.Subresources {
 		e.Subresources = append(e.Subresources, eraseSubresource(&d.Subresources[i]))
 	}
-	for i := range d.Aliases {
-		a := &d.Aliases[i]
+	return e
+}
+
+func eraseNative[P any](n *kind.Native[P]) *kind.Native[Object] {
+	if n == nil {
+		return nil
+	}
+	e := &kind.Native[Object]{
+		CustomResource: n.CustomResource, StoragePrefix: n.StoragePrefix, FieldAnnotations: n.FieldAnnotations, BodyVersions: n.BodyVersions, FieldRefusal: n.FieldRefusal,
+		Defines: erase1e(n.Defines), EarlyWarnings: erase1(n.EarlyWarnings), StatusWarnings: erase2(n.StatusWarnings),
+		KeepStatus: n.KeepStatus, MetadataLast: n.MetadataLast, Resets: n.Resets, ReturnsObject: n.ReturnsObject,
+		OrphansDependents: n.OrphansDependents, OrphanWarning: n.OrphanWarning, Through: n.Through,
+		KeepsVersion: n.KeepsVersion, Repeats: n.Repeats, SlowValidation: n.SlowValidation,
+		NoTableOf: n.NoTableOf, NullRows: n.NullRows, DefaultRow: erase2(n.DefaultRow),
+	}
+	for i := range n.Aliases {
+		a := &n.Aliases[i]
 		e.Aliases = append(e.Aliases, kind.Alias[Object]{
 			Group: a.Group, Version: eraseVersion(&a.Version), ValidateName: a.ValidateName, SelectableFields: eraseFields(a.SelectableFields),
 		})
+	}
+	if f := n.Answer; f != nil {
+		e.Answer = func(ctx context.Context, o Object) error { return f(ctx, as[P](o)) }
+	}
+	if f := n.Objects; f != nil {
+		e.Objects = func() (out []Object) {
+			for _, o := range f() {
+				out = append(out, any(o).(Object))
+			}
+			return out
+		}
 	}
 	return e
 }
 
 func eraseVersion[P any](v *kind.Version[P]) kind.Version[Object] {
 	return kind.Version[Object]{
-		Name: v.Name, Deprecated: v.Deprecated, Unserved: v.Unserved, Lacks: v.Lacks, Form: v.Form, Schema: v.Schema, Type: v.Type,
+		Name: v.Name, Deprecated: v.Deprecated, Native: v.Native, Form: v.Form, Schema: v.Schema, Type: v.Type,
 		Validate: erase2(v.Validate), ValidateStatus: erase2(v.ValidateStatus), Table: eraseTable(&v.Table),
 	}
 }
 
 func eraseStrategy[P any](s *kind.Strategy[P]) kind.Strategy[Object] {
 	e := kind.Strategy[Object]{
-		ValidateName: s.ValidateName, ValidateFinalizer: s.ValidateFinalizer, Validate: erase2(s.Validate), Warnings: erase2(s.Warnings), StatusWarnings: erase2(s.StatusWarnings),
-		Through: s.Through, KeepsVersion: s.KeepsVersion, SlowValidation: s.SlowValidation,
-		Create: kind.CreateStrategy[Object]{KeepStatus: s.Create.KeepStatus, MetadataLast: s.Create.MetadataLast, Warnings: erase1(s.Create.Warnings)},
+		ValidateName: s.ValidateName, Validate: erase2(s.Validate), Warnings: erase2(s.Warnings),
 		Update: kind.UpdateStrategy[Object]{
-			Counts: erase2(s.Update.Counts), Resets: s.Update.Resets, CreateMissing: s.Update.CreateMissing,
-			Unconditional: s.Update.Unconditional, MetadataAsNew: s.Update.MetadataAsNew, LeavesMetadata: s.Update.LeavesMetadata,
+			Counts: erase2(s.Update.Counts), CreateMissing: s.Update.CreateMissing, Unconditional: s.Update.Unconditional,
 		},
-		Delete: kind.DeleteStrategy[Object]{
-			Holds: erase1(s.Delete.Holds), Grace: eraseWith(s.Delete.Grace), ReturnsObject: s.Delete.ReturnsObject, OrphansDependents: s.Delete.OrphansDependents,
-			OrphanWarning: s.Delete.OrphanWarning,
-		},
+		Delete: kind.DeleteStrategy[Object]{Holds: erase1(s.Delete.Holds), Grace: eraseWith(s.Delete.Grace)},
 	}
 	if f := s.Default; f != nil {
 		e.Default = func(o Object) { f(as[P](o)) }
@@ -85,22 +109,11 @@ func eraseStrategy[P any](s *kind.Strategy[P]) kind.Strategy[Object] {
 	if f := s.Delete.Prepare; f != nil {
 		e.Delete.Prepare = func(o Object, now time.Time) { f(as[P](o), now) }
 	}
-	if f := s.Answer; f != nil {
-		e.Answer = func(ctx context.Context, o Object) error { return f(ctx, as[P](o)) }
-	}
-	if f := s.Objects; f != nil {
-		e.Objects = func() (out []Object) {
-			for _, o := range f() {
-				out = append(out, any(o).(Object))
-			}
-			return out
-		}
-	}
 	return e
 }
 
 func eraseTable[P any](t *kind.Table[P]) kind.Table[Object] {
-	e := kind.Table[Object]{NotOf: t.NotOf, NullRows: t.NullRows, Cells: eraseWith(t.Cells), Conditions: erase1(t.Conditions)}
+	e := kind.Table[Object]{Cells: eraseWith(t.Cells), Conditions: erase1(t.Conditions)}
 	for _, c := range t.Columns {
 		e.Columns = append(e.Columns, kind.Column[Object]{
 			Name: c.Name, Type: c.Type, Format: c.Format, Description: c.Description, Priority: c.Priority, Cell: eraseWith(c.Cell),
@@ -118,17 +131,27 @@ func eraseFields[P any](fields []kind.SelectableField[P]) (out []kind.Selectable
 
 func eraseSubresource[P any](s *kind.Subresource[P]) kind.Subresource[Object] {
 	e := kind.Subresource[Object]{
-		Name: s.Name, Body: s.Body, Verbs: s.Verbs, Read: erase1e(s.Read), Shows: erase1(s.Shows), Start: erase1e(s.Start),
-		Write: eraseWith(s.Write), Resets: s.Resets, MetadataAsNew: s.MetadataAsNew, LeavesMetadata: s.LeavesMetadata,
-		Validate: erase2(s.Validate), KeepsIdentity: s.KeepsIdentity, Removes: s.Removes, Member: s.Member, ConnectKind: s.ConnectKind, ConnectPaths: s.ConnectPaths,
+		Name: s.Name, Body: s.Body, Verbs: s.Verbs, Read: erase1e(s.Read), Write: eraseWith(s.Write), Resets: s.Resets,
+		Validate: erase2(s.Validate), Native: eraseNativeSubresource(s.Native),
+	}
+	if f := s.Answer; f != nil {
+		e.Answer = func(ctx context.Context, parent, body Object) (Object, error) { return f(ctx, as[P](parent), body) }
+	}
+	return e
+}
+
+func eraseNativeSubresource[P any](s *kind.NativeSubresource[P]) *kind.NativeSubresource[Object] {
+	if s == nil {
+		return nil
+	}
+	e := &kind.NativeSubresource[Object]{
+		Shows: erase1(s.Shows), Start: erase1e(s.Start), KeepsIdentity: s.KeepsIdentity, Removes: s.Removes, Member: s.Member, Options: s.Options,
+		ConnectKind: s.ConnectKind, ConnectPaths: s.ConnectPaths,
 	}
 	if f := s.MayRemove; f != nil {
 		e.MayRemove = func(ctx context.Context, parent Object, dryRun bool) (bool, error) {
 			return f(ctx, as[P](parent), dryRun)
 		}
-	}
-	if f := s.Answer; f != nil {
-		e.Answer = func(ctx context.Context, parent, body Object) (Object, error) { return f(ctx, as[P](parent), body) }
 	}
 	if f := s.Connect; f != nil {
 		e.Connect = func(ctx context.Context, to kind.Connection, parent func(name string) (Object, error)) (http.Handler, error) {

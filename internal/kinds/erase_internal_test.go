@@ -3,6 +3,7 @@ package kinds
 import (
 	"reflect"
 	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -46,6 +47,9 @@ func fill(t *testing.T, v reflect.Value, path string, tell func(path string)) {
 		}))
 	case reflect.Pointer:
 		v.Set(reflect.New(v.Type().Elem()))
+		if isNative(v.Type()) {
+			fill(t, v.Elem(), path, tell)
+		}
 	case reflect.Interface:
 		for _, value := range []any{&struct{ kind.Kind }{}, &struct{ kind.Type }{}} {
 			if reflect.TypeOf(value).AssignableTo(v.Type()) {
@@ -60,6 +64,11 @@ func fill(t *testing.T, v reflect.Value, path string, tell func(path string)) {
 		v.SetInt(7)
 	}
 	require.False(t, v.IsZero(), "%s: this test has no value for a %v", path, v.Type())
+}
+
+// isNative reports whether a type is a pointer to a part of a descriptor, and not to a value that is kept as it is.
+func isNative(t reflect.Type) bool {
+	return t.Kind() == reflect.Pointer && strings.HasPrefix(t.Elem().Name(), "Native")
 }
 
 // compareMembers checks that got has each member that want has, and that each function of got calls the function of want at the same path.
@@ -90,6 +99,10 @@ func compareMembers(t *testing.T, want, got reflect.Value, path string, called *
 		got.Call(args)
 		assert.Equal(t, path, *called)
 	default:
+		if isNative(want.Type()) {
+			compareMembers(t, want.Elem(), got.Elem(), path, called)
+			return
+		}
 		assert.Equal(t, want.Interface(), got.Interface(), path)
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"maps"
-	"slices"
 
 	"github.com/kubecoord/kubecoord/internal/codec"
 	"github.com/kubecoord/kubecoord/store/kind"
@@ -52,56 +51,6 @@ func (k *Kind) Copy(o Object) Object { return k.Type().Copy(o).(Object) }
 // New returns an empty object in the shape of one version.
 func (k *Kind) New(version int) Object { return k.form(version).newWire() }
 
-// versionOf returns the version that an object is in: the stored one, or for a kind that KeepsVersion the one that it names.
-func (k *Kind) versionOf(o Object) int {
-	if named := *o.GetTypeMeta(); k.of.Strategy.KeepsVersion && named != (meta.TypeMeta{}) {
-		return max(slices.IndexFunc(k.versions, func(v version) bool { return v.named == named }), 0)
-	}
-	return 0
-}
-
-// Received implements kind.Kind. It returns an object in the shape of one version as the steps of a write get it. A custom resource of
-// another type keeps the type, for its validation.
-func (k *Kind) Received(ctx context.Context, o Object, version int) (_ Object, err error) {
-	sent, named := *o.GetTypeMeta(), k.TypeMeta(version)
-	if k.of.Strategy.KeepsVersion && version > 0 {
-		*o.GetTypeMeta() = named
-		markManagersReset(o.GetObjectMeta(), o.GetObjectMeta().ManagedFields)
-		k.form(version).typ.Default(o)
-	} else if o, err = k.FromWire(ctx, version, o); err != nil {
-		return nil, err
-	}
-	if !k.info.Native && sent != named && sent != (meta.TypeMeta{}) {
-		*o.GetTypeMeta() = sent
-	}
-	return o, nil
-}
-
-// AsReceived returns a state of an object as the steps of a write in a version get it: in the stored form, or in the shape of the
-// version if the kind KeepsVersion. The object may be nil, or be of another type, and is then returned.
-func (k *Kind) AsReceived(ctx context.Context, version int, o Object) (Object, error) {
-	if o == nil || !k.of.Strategy.KeepsVersion || k.checkType(o, k.versionOf(o)) != nil {
-		return o, nil
-	}
-	return k.Convert(ctx, o, 0, version, kind.Remembered)
-}
-
-// Settle returns a valid object as a read from storage returns it: in the stored form, without the members that it does not have,
-// and with defaults, also in a status that a create has emptied (upstream: apiextensions-apiserver,
-// customresource_handler.go, crdConversionRESTOptionsGetter). It reports whether the object shows defaults that are not in storage.
-// It takes ownership of the object.
-func (k *Kind) Settle(ctx context.Context, o Object) (_ Object, filled bool, err error) {
-	if o, err = k.Convert(ctx, o, 0, 0, kind.Anew); err != nil {
-		return nil, false, err
-	}
-	*o.GetTypeMeta() = meta.TypeMeta{}
-	k.forms[0].prune(o)
-	filled = k.Type().Default(o)
-	k.Type().Normalize(o)
-	k.Type().Settle(o)
-	return o, filled, nil
-}
-
 // FromWire turns an object in the shape of one version into the stored form,
 // with defaults filled in. It takes ownership of the object.
 func (k *Kind) FromWire(ctx context.Context, version int, o Object) (_ Object, err error) {
@@ -115,9 +64,8 @@ func (k *Kind) FromWire(ctx context.Context, version int, o Object) (_ Object, e
 	return o, err
 }
 
-// Conform removes from an object in the stored form the members that only another version has, and fills in defaults. As
-// upstream, it comes after field management, which sees what the request had.
-func (k *Kind) Conform(o Object) {
+// ConformStored removes from an object in the stored form the members that only another version has, and fills in defaults.
+func (k *Kind) ConformStored(o Object) {
 	k.Type().Normalize(o)
 	if len(k.forms) > 1 {
 		k.forms[0].prune(o)
@@ -136,28 +84,6 @@ func (k *Kind) Wire(ctx context.Context, o Object, version int) (_ Object, err e
 	return o, nil
 }
 
-// Convert returns an object in the shape of one version in the shape of another. From 0, which stands for the stored form, it
-// also takes an object that is kept in the version of its request. The result may share memory with the object.
-func (k *Kind) Convert(ctx context.Context, o Object, from, to int, reuse kind.Reuse) (_ Object, err error) {
-	if from == 0 {
-		from = k.versionOf(o)
-	}
-	f, t := k.form(from), k.form(to)
-	if f == t {
-		return o, nil
-	}
-	if o, err = f.converted(ctx, f.typ.Copy(o).(Object), true, reuse); err == nil {
-		o, err = t.converted(ctx, o, false, reuse)
-	}
-	if err != nil {
-		return nil, err
-	}
-	if t.prune(o); k.of.Strategy.KeepsVersion {
-		*o.GetTypeMeta() = k.TypeMeta(to)
-	}
-	return o, nil
-}
-
 func (f *form) converted(ctx context.Context, o Object, toStored bool, reuse kind.Reuse) (Object, error) {
 	if f.convert == nil {
 		return o, nil
@@ -167,7 +93,7 @@ func (f *form) converted(ctx context.Context, o Object, toStored bool, reuse kin
 
 // Remembers reports whether results of conversions to a version may be remembered, so that kind.Anew makes a difference.
 func (k *Kind) Remembers(version int) bool {
-	return k.of.Strategy.KeepsVersion && k.form(version).convert != nil
+	return k.native.KeepsVersion && k.form(version).convert != nil
 }
 
 // prune removes members that another version of an object has.
@@ -235,13 +161,6 @@ func (k *Kind) Own(ctx context.Context, o, current Object) (Object, error) {
 	return o, err
 }
 
-// markManagersReset turns an empty list of managers, which resets them and which a copy does not have, into a form that survives a copy.
-func markManagersReset(m *meta.ObjectMeta, managers []meta.ManagedFieldsEntry) {
-	if managers != nil && len(managers) == 0 {
-		m.ManagedFields = []meta.ManagedFieldsEntry{{}}
-	}
-}
-
 // StoredValue returns the value of an object in a Backend: in the storage version and in a protobuf envelope, or in
 // JSON for kinds without a protobuf form (upstream: apiserver, registry/generic and storage/etcd3). The object loses
 // its resourceVersion, which is the version of the key.
@@ -286,7 +205,7 @@ func (k *Kind) DecodeStored(data []byte) (Object, error) {
 		if err != nil {
 			return nil, err
 		}
-		k.Conform(o)
+		k.ConformStored(o)
 		k.Type().Settle(o)
 		return o, nil
 	}

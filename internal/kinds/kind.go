@@ -30,7 +30,9 @@ type Descriptor = kind.Descriptor[Object]
 // Kind is a Descriptor that was checked, with its types compiled. It never
 // changes, so that any number of stores may share it.
 type Kind struct {
+	shape
 	of       Descriptor // with defaults
+	native   kind.Native[Object]
 	info     kind.Info
 	versions []version
 	forms    []form // forms[0] is the stored form
@@ -41,7 +43,7 @@ type Kind struct {
 	scratch      scratch.Pool // for encoding
 	endpoints    func() []*Endpoint
 	managers     *managedfields.FieldManager
-	whole        *managedfields.FieldManager // of the versions that lack the status subresource
+	whole        *managedfields.FieldManager // of the versions that lack the status subresource; nil without one
 	subresources []Subresource               // the status among them
 
 	aliases []*Kind
@@ -56,6 +58,7 @@ type version struct {
 	schema *codec.Type
 	// document is the type that documents describe.
 	document func() *codec.Type
+	lacks    []string // see kind.NativeVersion
 	validate func(obj, old Object) field.Errors
 	// validateStatus is validate for writes of the status.
 	validateStatus func(obj, old Object) field.Errors
@@ -72,31 +75,38 @@ func NewKind(d Descriptor) (*Kind, error) {
 			return nil, fmt.Errorf("kind %s: %w", d.Resource.Kind, err)
 		}
 	}
+	k.shape = k.compileShape()
 	k.compileManagers()
 	k.compileSubresources()
 	k.endpoints = sync.OnceValue(k.makeEndpoints)
-	for i := range d.Aliases {
-		k.aliases = append(k.aliases, k.alias(&d.Aliases[i], k.aliasAt()+i))
+	for i := range k.native.Aliases {
+		k.aliases = append(k.aliases, k.alias(&k.native.Aliases[i], k.aliasAt()+i))
 	}
 	return k, nil
 }
 
 // newKind returns the Kind without its versions, with defaults filled in.
 func newKind(d *Descriptor) *Kind {
-	r := d.Resource
+	r, n := d.Resource, valueOf(d.Native)
 	r.Plural = cmp.Or(r.Plural, pluralOf(r.Kind))
+	r.ListKind = cmp.Or(r.ListKind, r.Kind+"List")
 	r.Singular = cmp.Or(r.Singular, strings.ToLower(r.Kind))
-	r.StoragePrefix = cmp.Or(r.StoragePrefix, path.Join(r.Group, r.Plural))
 	r.ShortNames, r.Categories, r.Verbs = slices.Clone(r.ShortNames), slices.Clone(r.Categories), slices.Clone(r.Verbs)
 	// Upstream refuses other fields in a function for each kind. Built-in kinds without such a function share one, which takes
 	// the namespace of any kind (apimachinery: runtime/scheme.go, DefaultMetaV1FieldSelectorConversion).
-	shared := r.Native && len(d.SelectableFields) == 0
-	if r.FieldRefusal = cmp.Or(r.FieldRefusal, "field label not supported: %s"); shared {
-		r.FieldRefusal = ""
+	builtIn := d.Native != nil && !n.CustomResource
+	shared := builtIn && len(d.SelectableFields) == 0
+	refusal := cmp.Or(n.FieldRefusal, "field label not supported: %s")
+	if shared {
+		refusal = ""
 	}
 	k := &Kind{
-		info: kind.Info{Resource: r, SelectableFields: []string{FieldName, FieldNamespace}},
-		of:   *d,
+		info: kind.Info{
+			Resource: r, Native: builtIn, StoragePrefix: cmp.Or(n.StoragePrefix, path.Join(r.Group, r.Plural)),
+			FieldRefusal: refusal, FieldAnnotations: n.FieldAnnotations, BodyVersions: n.BodyVersions,
+			SelectableFields: []string{FieldName, FieldNamespace},
+		},
+		of: *d, native: n,
 		pure: d.Strategy.Default == nil && d.Strategy.Update.Prepare == nil,
 	}
 	if r.ClusterScoped && !shared {
@@ -106,7 +116,7 @@ func newKind(d *Descriptor) *Kind {
 		k.info.SelectableFields = append(k.info.SelectableFields, f.Path)
 	}
 	k.of.Versions = slices.Clone(d.Versions)
-	for _, a := range d.Aliases {
+	for _, a := range n.Aliases {
 		k.of.Versions = append(k.of.Versions, a.Version)
 	}
 	if k.of.New == nil {
@@ -119,13 +129,12 @@ func newKind(d *Descriptor) *Kind {
 		k.of.Strategy.ValidateName = validate.NameIsDNSSubdomain
 	}
 	if d.Strategy.Default == nil {
-		k.of.Strategy.Default = func(Object) {}
-	}
-	if d.Strategy.Warnings == nil {
-		k.of.Strategy.Warnings = func(_, _ Object) []string { return nil }
+		k.of.Strategy.Default = noDefault
 	}
 	return k
 }
+
+func noDefault(Object) {}
 
 // newOf returns the function that returns an empty object in the shape of a version. stored is the function of the stored form.
 func newOf(v kind.Version[Object], stored func() Object) func() Object {
@@ -160,17 +169,17 @@ func (k *Kind) checkNames() error {
 		}
 		seen[v.Name] = true
 	}
-	for _, a := range k.of.Aliases {
-		errs = append(errs, check("Aliases: Group", a.Group, validate.NameIsDNSSubdomain), check("Aliases: Version", a.Version.Name, validate.NameIsDNSLabel))
+	for _, a := range k.native.Aliases {
+		errs = append(errs, check("Native.Aliases: Group", a.Group, validate.NameIsDNSSubdomain), check("Native.Aliases: Version", a.Version.Name, validate.NameIsDNSLabel))
 		if a.Group == k.info.Group {
-			errs = append(errs, fmt.Errorf("Aliases: got the group %q of the kind, want another one", a.Group))
+			errs = append(errs, fmt.Errorf("Native.Aliases: got the group %q of the kind, want another one", a.Group))
 		}
 	}
 	return cmp.Or(errs...)
 }
 
 // aliasAt returns the index of the first version of an alias.
-func (k *Kind) aliasAt() int { return len(k.of.Versions) - len(k.of.Aliases) }
+func (k *Kind) aliasAt() int { return len(k.of.Versions) - len(k.native.Aliases) }
 
 // checkFunctions refuses a column, a field or a subresource without its function.
 func (k *Kind) checkFunctions() error {
@@ -207,16 +216,16 @@ func (k *Kind) compileVersions() error {
 		return fmt.Errorf("Versions: got a Form for %q, want none: the first version has the stored form", first.Name)
 	}
 	for i, v := range k.of.Versions {
-		group := k.info.Group
+		group, native := k.info.Group, valueOf(v.Native)
 		if alias := i - k.aliasAt(); alias >= 0 {
-			group, v.Unserved = k.of.Aliases[alias].Group, true
+			group, native.Unserved = k.native.Aliases[alias].Group, true
 		}
 		named := meta.TypeMeta{Kind: k.info.Kind, APIVersion: meta.GroupVersion{Group: group, Version: v.Name}.String()}
 		validate := v.Validate
 		if validate == nil {
 			validate = k.of.Strategy.Validate
 		}
-		compiled := version{named: named, validate: k.afterJSON(validate)}
+		compiled := version{named: named, lacks: native.Lacks, validate: k.afterJSON(validate)}
 		compiled.validateStatus = compiled.validate
 		if v.ValidateStatus != nil {
 			compiled.validateStatus = k.afterJSON(v.ValidateStatus)
@@ -243,10 +252,18 @@ func (k *Kind) compileVersions() error {
 		}
 		compiled.document = sync.OnceValue(func() *codec.Type { return describedBy(compiled.schema, v) })
 		k.versions = append(k.versions, compiled)
-		k.info.Versions = append(k.info.Versions, kind.VersionInfo{Name: v.Name, Deprecated: v.Deprecated, Unserved: v.Unserved})
+		k.info.Versions = append(k.info.Versions, kind.VersionInfo{Name: v.Name, Deprecated: v.Deprecated, Unserved: native.Unserved})
 		k.info.JSONOnly = k.info.JSONOnly || !compiled.schema.HasProto()
 	}
 	return nil
+}
+
+// valueOf returns what p points to, or the zero value for nil.
+func valueOf[T any](p *T) (v T) {
+	if p != nil {
+		v = *p
+	}
+	return v
 }
 
 // describedBy returns the type that documents describe: the type of the objects, or for one of another library the type of its schema.
@@ -290,24 +307,19 @@ func checkMeta(t *codec.Type) error {
 	return nil
 }
 
-// afterJSON returns validate, which may be nil, after validateJSON.
+// afterJSON returns validate, which may be nil, after a check that refuses objects of the stored form that have no JSON form. Only a
+// write through the Go API can bring one.
 func (k *Kind) afterJSON(validate func(obj, old Object) field.Errors) func(obj, old Object) field.Errors {
 	return func(o, old Object) field.Errors {
-		if errs := k.validateJSON(o); errs != nil || validate == nil {
-			return errs
+		path, err := k.forms[0].typ.CheckJSON(o)
+		switch {
+		case err != nil:
+			return field.Errors{field.Invalid(field.Path(path), "", err.Error())}
+		case validate == nil:
+			return nil
 		}
 		return validate(o, old)
 	}
-}
-
-// validateJSON refuses objects of the stored form that have no JSON form. Only a
-// write through the Go API can bring one.
-func (k *Kind) validateJSON(o Object) field.Errors {
-	path, err := k.forms[0].typ.CheckJSON(o)
-	if err != nil {
-		return field.Errors{field.Invalid(field.Path(path), "", err.Error())}
-	}
-	return nil
 }
 
 // checkStatus refuses a status subresource of objects without a status.
@@ -335,11 +347,14 @@ func pluralOf(kind string) string {
 }
 
 // DefinesKinds reports whether the objects of the kind define kinds.
-func (k *Kind) DefinesKinds() bool { return k.of.Defines != nil }
+func (k *Kind) DefinesKinds() bool { return k.native.Defines != nil }
 
 // Defined returns the kind that an object defines.
 func (k *Kind) Defined(o Object) (*Kind, error) {
-	defined, err := k.of.Defines(o)
+	defined, err := k.native.Defines(o)
+	if err == nil && defined == nil {
+		err = fmt.Errorf("kind %s: Native.Defines: got neither a kind nor an error", k.info.Kind)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -348,7 +363,7 @@ func (k *Kind) Defined(o Object) (*Kind, error) {
 
 // SelectableIn returns the fields that a fieldSelector may name in a version.
 func (k *Kind) SelectableIn(version int) []string {
-	if lacks := k.of.Versions[version].Lacks; len(lacks) > 0 {
+	if lacks := k.versions[version].lacks; len(lacks) > 0 {
 		return slices.DeleteFunc(slices.Clone(k.info.SelectableFields), func(path string) bool { return slices.Contains(lacks, "."+path) })
 	}
 	return k.info.SelectableFields
@@ -374,11 +389,11 @@ func (k *Kind) Columns(version int) []kind.Column[Object] {
 
 // HasTable reports whether a subresource, nil for the object itself, can be shown as a Table.
 func (k *Kind) HasTable(s *Subresource) bool {
-	return s == nil || !slices.Contains(k.of.Table.NotOf, s.Name)
+	return s == nil || !slices.Contains(k.native.NoTableOf, s.Name)
 }
 
 // NullRows reports whether a Table without rows has null in their place.
-func (k *Kind) NullRows() bool { return k.of.Table.NullRows }
+func (k *Kind) NullRows() bool { return k.native.NullRows }
 
 // Cells returns the cells of an object's row in a Table of a version.
 func (k *Kind) Cells(ctx context.Context, o Object, version int, now time.Time) (_ []any, err error) {
@@ -400,6 +415,9 @@ func (k *Kind) Cells(ctx context.Context, o Object, version int, now time.Time) 
 	return cells, nil
 }
 
+// DefaultRow returns the function that chooses the row of a list that is marked, or nil.
+func (k *Kind) DefaultRow() func(o, other Object) bool { return k.native.DefaultRow }
+
 // RowConditions returns the conditions of an object's row in a Table.
 func (k *Kind) RowConditions(o Object) []any {
 	if k.of.Table.Conditions == nil {
@@ -408,23 +426,32 @@ func (k *Kind) RowConditions(o Object) []any {
 	return k.of.Table.Conditions(o)
 }
 
-// Grace returns the seconds of grace of a deletion, and reports whether the kind has any.
-func (k *Kind) Grace(o Object, requested *int64) (seconds int64, ok bool) {
+// Grace returns the seconds of grace of a deletion, and reports whether the kind has any. The error says that they are negative.
+func (k *Kind) Grace(o Object, requested *int64) (seconds int64, ok bool, err error) {
 	if k.of.Strategy.Delete.Grace == nil {
-		return 0, false
+		return 0, false, nil
 	}
-	return k.of.Strategy.Delete.Grace(o, requested), true
+	if requested != nil && *requested < 0 {
+		requested = new(int64(1)) // before the strategy is asked (upstream: registry/rest, BeforeDelete)
+	}
+	if seconds = k.of.Strategy.Delete.Grace(o, requested); seconds < 0 {
+		err = meta.NewInternalError(fmt.Errorf("kind %s: Strategy.Delete.Grace: got %d seconds, want 0 or more", k.info.Kind, seconds))
+	}
+	return seconds, true, err
 }
 
-// Strategy returns the rules of writes. Default, ValidateName and Warnings are not nil.
+// Strategy returns the rules of writes. Default and ValidateName are not nil.
 func (k *Kind) Strategy() *kind.Strategy[Object] { return &k.of.Strategy }
+
+// Native returns what a kind of a real server has beside that, the zero Native for other kinds.
+func (k *Kind) Native() *kind.Native[Object] { return &k.native }
 
 // Made returns the objects of a kind that is not stored, and reports whether it has any.
 func (k *Kind) Made() (objects []Object, ok bool) {
-	if k.info.Stored() || k.of.Strategy.Objects == nil {
+	if k.info.Stored() || k.native.Objects == nil {
 		return nil, false
 	}
-	return k.of.Strategy.Objects(), true
+	return k.native.Objects(), true
 }
 
 // Info returns the description of the kind, which must not be changed.
@@ -435,8 +462,7 @@ func (k *Kind) GroupResource() meta.GroupResource {
 	return meta.GroupResource{Group: k.info.Group, Resource: k.info.Plural}
 }
 
-// GroupKind returns the group and the name of the kind, as errors about its objects have them. As upstream, an alias has the names of
-// its origin there.
+// GroupKind returns the group and kind for error texts. An alias uses its origin's, as upstream.
 func (k *Kind) GroupKind() meta.GroupKind {
 	info := &k.Origin().info
 	return meta.GroupKind{Group: info.Group, Kind: info.Kind}

@@ -20,7 +20,7 @@ const memberStatus = "status"
 // PrepareNew empties the status if it is a subresource, sets generation 1 on kinds that have generations, and the
 // fields that the kind sets. ctx is the context of the write.
 func (k *Kind) PrepareNew(ctx context.Context, o Object) {
-	if !k.of.Strategy.Create.KeepStatus && k.separatesStatus(o) {
+	if !k.native.KeepStatus && k.separatesStatus(o) {
 		k.Type().CopyMember(o, nil, memberStatus)
 	}
 	if k.HasGenerations() {
@@ -29,6 +29,11 @@ func (k *Kind) PrepareNew(ctx context.Context, o Object) {
 	if k.of.Strategy.Create.Prepare != nil {
 		k.of.Strategy.Create.Prepare(ctx, o)
 	}
+}
+
+// separatesStatus reports whether only the subresource writes the status of an object, which is in the version that versionOf returns.
+func (k *Kind) separatesStatus(o Object) bool {
+	return k.info.Status && !k.lacks(k.versionOf(o), memberStatus)
 }
 
 // HasGenerations reports whether a new object has generation 1.
@@ -75,15 +80,17 @@ func (k *Kind) Warnings(o, old Object, warn func(string)) {
 		}
 		warnUnqualifiedFinalizers(o.GetObjectMeta().Finalizers, had, warn)
 	}
-	for _, text := range k.of.Strategy.Warnings(o, old) {
-		warn(text)
+	if k.of.Strategy.Warnings != nil {
+		for _, text := range k.of.Strategy.Warnings(o, old) {
+			warn(text)
+		}
 	}
 }
 
 // EarlyWarnings passes the warnings about a new object that is not prepared yet to warn.
 func (k *Kind) EarlyWarnings(o Object, warn func(string)) {
-	if k.of.Strategy.Create.Warnings != nil {
-		for _, text := range k.of.Strategy.Create.Warnings(o) {
+	if k.native.EarlyWarnings != nil {
+		for _, text := range k.native.EarlyWarnings(o) {
 			warn(text)
 		}
 	}
@@ -91,8 +98,8 @@ func (k *Kind) EarlyWarnings(o Object, warn func(string)) {
 
 // SubresourceWarnings passes the warnings about a write through a subresource to warn.
 func (k *Kind) SubresourceWarnings(s *Subresource, o, old Object, warn func(string)) {
-	if s.Name == memberStatus && k.of.Strategy.StatusWarnings != nil {
-		for _, text := range k.of.Strategy.StatusWarnings(o, old) {
+	if s.Name == memberStatus && k.native.StatusWarnings != nil {
+		for _, text := range k.native.StatusWarnings(o, old) {
 			warn(text)
 		}
 	}
@@ -100,8 +107,8 @@ func (k *Kind) SubresourceWarnings(s *Subresource, o, old Object, warn func(stri
 
 // DeleteWarning returns the warning about a deletion with these options, or "".
 func (k *Kind) DeleteWarning(o *DeleteOptions) string {
-	if d := &k.of.Strategy.Delete; d.OrphansDependents && o.PropagationPolicy == nil && o.OrphanDependents == nil {
-		return d.OrphanWarning
+	if k.native.OrphansDependents && o.PropagationPolicy == nil && o.OrphanDependents == nil {
+		return k.native.OrphanWarning
 	}
 	return ""
 }
@@ -135,18 +142,18 @@ func (k *Kind) compileManagers() {
 	}
 	if slices.ContainsFunc(k.forms, func(f form) bool { return f.convert != nil || f.typ.Rest == nil }) && len(k.forms) > 1 {
 		k.managers.Convert = func(o Object, from, to int) (Object, error) {
-			if k.of.Strategy.KeepsVersion {
+			if k.native.KeepsVersion {
 				*o.GetTypeMeta() = k.TypeMeta(from)
 			}
 			return k.Convert(context.Background(), o, from, to, kind.Anew) // as upstream, without the context of the request
 		}
 	}
-	if len(k.of.Aliases) > 0 {
+	if len(k.native.Aliases) > 0 {
 		k.managers.Foreign = func(version int) bool { return version >= k.aliasAt() }
 	}
-	k.managers.Reset = slices.Clip(k.of.Strategy.Update.Resets)
-	k.whole = new(*k.managers)
+	k.managers.Reset = slices.Clip(k.native.Resets)
 	if k.info.Status {
+		k.whole = new(*k.managers)
 		k.managers.Reset = append(k.managers.Reset, memberStatus)
 	}
 }

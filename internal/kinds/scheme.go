@@ -14,7 +14,6 @@ import (
 	"github.com/kubecoord/kubecoord/internal/codec"
 	"github.com/kubecoord/kubecoord/internal/patch"
 	"github.com/kubecoord/kubecoord/internal/yaml"
-	"github.com/kubecoord/kubecoord/store/field"
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
@@ -157,9 +156,13 @@ func (t Target) decodeOwn(data []byte, f Format, strict bool, live Object) Objec
 	if f != JSON || !strict || t.Kind.info.Trees {
 		return nil
 	}
-	o := t.Kind.New(t.Version)
-	like := codec.Like{Type: t.TypeMeta(), Object: t.like(live), Shares: t.Kind.pure && !t.Kind.PreparesWrites() && len(t.Kind.forms) == 1}
-	problems, err := t.Schema().DecodeJSONLike(data, o, like, true)
+	v := &t.Kind.versions[t.Version]
+	o := t.Kind.forms[v.form].newWire()
+	like := codec.Like{Type: v.named, Shares: t.Kind.pure && !t.Kind.PreparesWrites() && len(t.Kind.forms) == 1}
+	if live != nil && v.form == 0 {
+		like.Object = live
+	}
+	problems, err := v.schema.DecodeJSONLike(data, o, like, true)
 	if err != nil || len(problems) > 0 || *o.GetTypeMeta() != like.Type {
 		return nil
 	}
@@ -219,7 +222,7 @@ func (s *Scheme) find(named meta.TypeMeta) (Target, error) {
 			if have := t.TypeMeta(); have == named && (k.origin == nil || v == k.own) {
 				return t, nil
 			} else if have.APIVersion == named.APIVersion {
-				known = known || named.Kind == have.Kind+"List" || isOptions(named.Kind)
+				known = known || named.Kind == k.info.ListKind || isOptions(named.Kind)
 			}
 		}
 	}
@@ -289,38 +292,6 @@ func (t Target) decodeCustom(d *decoded, raw, data []byte, f Format, strict bool
 		m.ManagedFields = nil // an empty list has no effect; a list of one empty entry resets
 	}
 	return err
-}
-
-// checkType returns the problems of a custom resource of another type than the kind has in a version (upstream: apiextensions-apiserver,
-// registry/customresource, ValidateTypeMeta).
-func (k *Kind) checkType(o Object, version int) (errs field.Errors) {
-	if k.info.Native {
-		return nil
-	}
-	have, want := *o.GetTypeMeta(), k.TypeMeta(version)
-	if have == want || have == (meta.TypeMeta{}) {
-		return nil
-	}
-	if have.Kind != want.Kind {
-		errs = append(errs, field.Invalid("kind", have.Kind, "must be "+want.Kind))
-	}
-	if have.APIVersion != want.APIVersion {
-		errs = append(errs, field.Invalid("apiVersion", have.APIVersion, "must be "+want.APIVersion))
-	}
-	return errs
-}
-
-// IsMistyped reports whether a custom resource names another type than the kind has in a version.
-func (k *Kind) IsMistyped(o Object, version int) bool { return k.checkType(o, version) != nil }
-
-// ErrorKind returns the kind that an error about an invalid object names: for a custom resource the one that the object names.
-func (k *Kind) ErrorKind(o Object) meta.GroupKind {
-	named := *o.GetTypeMeta()
-	if k.info.Native || named == (meta.TypeMeta{}) {
-		return k.GroupKind()
-	}
-	gv, _ := meta.ParseGroupVersion(named.APIVersion)
-	return meta.GroupKind{Group: gv.Group, Kind: named.Kind}
 }
 
 // deleteOptionsType is compiled once per process.

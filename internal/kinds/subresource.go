@@ -16,6 +16,7 @@ import (
 // Subresource is a subresource of a Kind.
 type Subresource struct {
 	kind.Subresource[Object]
+	kind.NativeSubresource[Object]
 	Body *Kind // or nil for the kind of the parent
 
 	managers *managedfields.FieldManager // of the bodies
@@ -35,7 +36,7 @@ func (k *Kind) compileSubresources() {
 		}}, all...)
 	}
 	for _, s := range all {
-		compiled := Subresource{Subresource: s}
+		compiled := Subresource{Subresource: s, NativeSubresource: valueOf(s.Native)}
 		if s.Body != nil {
 			compiled.Body = Of(s.Body)
 		}
@@ -63,14 +64,14 @@ func (k *Kind) compileSubresources() {
 func checkSubresource(s *kind.Subresource[Object]) error {
 	writes := slices.Contains(s.Verbs, "patch") || slices.Contains(s.Verbs, "update")
 	creates := slices.Contains(s.Verbs, "create")
-	lacks := ""
+	lacks, native := "", valueOf(s.Native)
 	switch {
-	case s.Connect != nil:
+	case native.Connect != nil:
 	case s.Body == nil && creates:
 		lacks = "a Body for create"
 	case s.Body != nil && s.Read == nil && (writes || slices.Contains(s.Verbs, "get")):
 		lacks = "Read"
-	case s.Write == nil && (writes || creates && !s.Removes && s.Answer == nil):
+	case s.Write == nil && (writes || creates && !native.Removes && s.Answer == nil):
 		lacks = "Write"
 	}
 	if lacks == "" {
@@ -124,12 +125,7 @@ func (k *Kind) SubresourcesIn(version int) iter.Seq[*Subresource] {
 
 // lacks reports whether a version does not have a subresource that the kind has.
 func (k *Kind) lacks(version int, subresource string) bool {
-	return slices.Contains(k.of.Versions[version].Lacks, subresource)
-}
-
-// separatesStatus reports whether only the subresource writes the status of an object, which is in the version that versionOf returns.
-func (k *Kind) separatesStatus(o Object) bool {
-	return k.info.Status && !k.lacks(k.versionOf(o), memberStatus)
+	return slices.Contains(k.versions[version].lacks, subresource)
 }
 
 // Managers returns the field managers of a subresource, or of the object in a version if s is nil.
@@ -137,7 +133,7 @@ func (k *Kind) Managers(s *Subresource, version int) *managedfields.FieldManager
 	switch {
 	case s != nil:
 		return s.managers
-	case k.lacks(version, memberStatus):
+	case k.whole != nil && k.lacks(version, memberStatus):
 		return k.whole
 	}
 	return k.managers
@@ -165,16 +161,15 @@ func (k *Kind) PrepareSubresource(ctx context.Context, s *Subresource, body, cur
 	return o, nil
 }
 
-// ValidateSubresource returns the problems of a write through a subresource with a body of the parent's kind.
-func (k *Kind) ValidateSubresource(s *Subresource, version int, o, old Object) field.Errors {
-	validate := k.versions[version].validate
+// validateWith returns the function that validates a write through a subresource, or nil.
+func (k *Kind) validateWith(s *Subresource, version int) func(obj, old Object) field.Errors {
 	switch {
 	case s.Validate != nil:
-		validate = s.Validate
+		return s.Validate
 	case s.Name == memberStatus:
-		validate = k.versions[version].validateStatus
+		return k.versions[version].validateStatus
 	}
-	return k.validateUpdate(version, o, old, validate, s.MetadataAsNew, s.LeavesMetadata)
+	return k.versions[version].validate
 }
 
 // BodyOf returns the body that an update of a subresource begins with, with the managers of the member that it writes.

@@ -14,25 +14,63 @@ import (
 )
 
 // This file holds the metadata rules of all kinds (upstream: apimachinery, api/validation). A create is checked by
-// the kind's rules for names and finalizers. An update is checked as a create with hardly any name rule, then against
-// the old object, then by the kind, so it reports some causes twice, as upstream does.
+// the kind's rule for names. An update is checked as a create with hardly any name rule, then against the old object, then by the kind.
+// A problem that this finds twice is reported once.
 
 const metadata = field.Path("metadata")
 
 // maxAnnotations bounds all keys and values together, in bytes.
 const maxAnnotations = 256 << 10
 
+// ValidatesSlowly reports whether the validation of a write may take long. A subresource with rules of its own does not: the controller
+// that writes the status of all definitions must not wait for their validation.
+func (k *Kind) ValidatesSlowly(version int, s *Subresource) bool {
+	own := s != nil && (s.Validate != nil || s.Name == memberStatus && k.of.Versions[version].ValidateStatus != nil)
+	return k.native.SlowValidation && !own
+}
+
+// checkType returns the problems of a custom resource, not of an object of a Native kind, of another type than the kind has in a version (upstream: apiextensions-apiserver,
+// registry/customresource, ValidateTypeMeta).
+func (k *Kind) checkType(o Object, version int) (errs field.Errors) {
+	have, want := *o.GetTypeMeta(), k.TypeMeta(version)
+	if have == want || have == (meta.TypeMeta{}) {
+		return nil
+	}
+	if have.Kind != want.Kind {
+		errs = append(errs, field.Invalid("kind", have.Kind, "must be "+want.Kind))
+	}
+	if have.APIVersion != want.APIVersion {
+		errs = append(errs, field.Invalid("apiVersion", have.APIVersion, "must be "+want.APIVersion))
+	}
+	return errs
+}
+
+// IsMistyped reports whether a custom resource names another type than the kind has in a version.
+func (k *Kind) IsMistyped(o Object, version int) bool {
+	return !k.info.Native && k.checkType(o, version) != nil
+}
+
+// ErrorKind returns the kind that an error about an invalid object names: for a custom resource the one that the object names.
+func (k *Kind) ErrorKind(o Object) meta.GroupKind {
+	named := *o.GetTypeMeta()
+	if k.info.Native || named == (meta.TypeMeta{}) {
+		return k.GroupKind()
+	}
+	gv, _ := meta.ParseGroupVersion(named.APIVersion)
+	return meta.GroupKind{Group: gv.Group, Kind: named.Kind}
+}
+
 // ValidateCreate returns the problems of a new object.
 func (k *Kind) ValidateCreate(version int, o Object) field.Errors {
-	if errs := k.checkType(o, version); errs != nil {
-		return append(errs, k.validateMistyped(k.versions[version].validate, o, nil)...)
+	if k.IsMistyped(o, version) {
+		return append(k.checkType(o, version), k.validateMistyped(k.versions[version].validate, o, nil)...)
 	}
 	m, content := o.GetObjectMeta(), k.ValidateContent(version, o)
-	last := k.of.Strategy.Create.MetadataLast
+	last := k.native.MetadataLast
 	if last && len(content) > 0 {
 		return content
 	}
-	errs := append(k.validateOwnMetadata(m), content...)
+	errs := k.distinct(append(distinct(k.validateMetadata(m, k.of.Strategy.ValidateName)), content...))
 	if len(errs) == 0 && !last { // all but the names is valid by the rules of all kinds too
 		errs = k.validateNames(m, validate.NameIsPathSegment)
 	}
@@ -44,77 +82,99 @@ func (k *Kind) ValidateContent(version int, o Object) field.Errors {
 	return k.versions[version].validate(o, nil)
 }
 
-// ValidateUpdate returns the problems of an update. Parts that equal the old ones are valid.
-func (k *Kind) ValidateUpdate(version int, o, old Object) field.Errors {
-	rules := &k.of.Strategy.Update
-	return k.validateUpdate(version, o, old, k.versions[version].validate, rules.MetadataAsNew, rules.LeavesMetadata)
-}
-
-// validateUpdate returns the problems of the metadata of an update, of its type, and of the rest of it by validate.
-func (k *Kind) validateUpdate(
-	version int, o, old Object, validate func(obj, old Object) field.Errors, metadataAsNew int, leavesMetadata bool,
-) field.Errors {
-	if mistyped := k.checkType(o, version); mistyped != nil {
-		errs := append(k.validateUpdatedMetadata(o, old, 0, true), mistyped...)
+// ValidateUpdate returns the problems of an update, of its metadata, its type, and the rest. Parts that equal the old ones are valid. s is
+// the subresource that the update goes through, with a body of the parent's kind, or nil.
+func (k *Kind) ValidateUpdate(version int, s *Subresource, o, old Object) field.Errors {
+	validate := k.versions[version].validate
+	if s != nil {
+		validate = k.validateWith(s, version)
+	}
+	if k.IsMistyped(o, version) {
+		errs := append(k.validateUpdatedMetadata(o, old, true), k.checkType(o, version)...)
 		return append(errs, k.validateMistyped(validate, o, old)...)
 	}
-	return append(k.validateUpdatedMetadata(o, old, metadataAsNew, leavesMetadata), validate(o, old)...)
+	return k.distinct(append(k.validateUpdatedMetadata(o, old, false), validate(o, old)...))
 }
+
+// repeats reports whether a problem stands as often as upstream finds it. The strategies of the other kinds validate declaratively, and
+// what merges both lists drops equal problems (upstream: apiserver, registry/rest/validate.go; apimachinery, field.ErrorList.Filter).
+func (k *Kind) repeats() bool { return !k.info.Native || k.native.Repeats }
+
+func (k *Kind) distinct(errs field.Errors) field.Errors {
+	if len(errs) < 2 || k.repeats() {
+		return errs
+	}
+	return distinct(errs)
+}
+
+// distinct drops the problems that have the text of an earlier one, in the part of the list that a Status can show.
+func distinct(errs field.Errors) field.Errors {
+	if len(errs) < 2 {
+		return errs
+	}
+	size, seen := 0, map[string]bool{}
+	return slices.DeleteFunc(errs, func(e *field.Error) bool {
+		if size > maxDistinct {
+			return false
+		}
+		text := e.Error()
+		again := seen[text]
+		size, seen[text] = size+len(text), true
+		return again
+	})
+}
+
+// maxDistinct bounds the bytes of texts that are compared, since each may show the whole value.
+const maxDistinct = 2 << 20
 
 // validateMistyped returns the problems of a custom resource of another type beside its type. They are only for the functions of a
 // version, which know the types of their objects.
 func (k *Kind) validateMistyped(validate func(obj, old Object) field.Errors, o, old Object) field.Errors {
-	if !k.of.Strategy.KeepsVersion {
+	if !k.native.KeepsVersion {
 		return nil
 	}
 	return validate(o, old)
 }
 
-// validateUpdatedMetadata applies the rules of all kinds to the metadata of an update, and then those that the kind applies again; see
-// kind.UpdateStrategy.
-func (k *Kind) validateUpdatedMetadata(o, old Object, asNew int, leaves bool) field.Errors {
+// validateUpdatedMetadata applies the rules of all kinds to the metadata of an update, those of an update a second time if the kind
+// repeats them and the object has its type.
+func (k *Kind) validateUpdatedMetadata(o, old Object, mistyped bool) field.Errors {
 	m, oldMeta := o.GetObjectMeta(), old.GetObjectMeta()
-	var names, managers, own, again field.Errors
+	var names, managers, finalizers field.Errors
 	if m.Name != oldMeta.Name || m.GenerateName != oldMeta.GenerateName || m.Generation < 0 {
 		names = k.validateNames(m, validate.NameIsPathSegment)
 	}
 	if !managedfields.SameOwners(m.ManagedFields, oldMeta.ManagedFields) {
 		managers = validateManagedFields(m.ManagedFields)
 	}
-	shared, finalizers, changes := validateShared(m, oldMeta), validateFinalizers(m.Finalizers), validateMetadataUpdate(m, oldMeta)
-	if !leaves {
-		own = k.validateOwnFinalizers(m)
+	if len(m.Finalizers) > 0 {
+		finalizers = validateFinalizers(m.Finalizers)
 	}
-	for range asNew {
-		again = append(again, k.validateOwnMetadata(m)...)
-	}
-	if len(names)+len(managers)+len(shared)+len(finalizers)+len(changes)+len(own)+len(again) == 0 {
+	shared, changes := validateShared(m, oldMeta), validateMetadataUpdate(m, oldMeta)
+	if len(names)+len(managers)+len(shared)+len(finalizers)+len(changes) == 0 {
 		return nil // nearly always; the rest is code that a write would read for nothing
 	}
 	update := slices.Concat(changes, shared, managers)
 	errs := slices.Concat(names, shared, finalizers, managers, update)
-	if !leaves {
-		errs = slices.Concat(errs, update, own)
-	}
-	return append(errs, again...)
-}
-
-func (k *Kind) validateOwnMetadata(m *meta.ObjectMeta) field.Errors {
-	return append(k.validateMetadata(m, k.of.Strategy.ValidateName), k.validateOwnFinalizers(m)...)
-}
-
-// validateOwnFinalizers validates finalizers by the rule of the kind. Unlike the rule of
-// all kinds, it reports the index.
-func (k *Kind) validateOwnFinalizers(m *meta.ObjectMeta) (errs field.Errors) {
-	if k.of.Strategy.ValidateFinalizer == nil {
-		return nil
-	}
-	for i, f := range m.Finalizers {
-		if problems := k.of.Strategy.ValidateFinalizer(f); problems != nil {
-			errs = append(errs, field.InvalidEach((metadata+".finalizers").Index(i), f, problems)...)
-		}
+	if !mistyped && k.repeats() {
+		errs = append(errs, distinct(update)...)
 	}
 	return errs
+}
+
+// WithMalformed adds a problem of the metadata as a whole to the other problems of an object. A create has no others of the metadata then; an
+// update has them first, since they are found member by member (upstream: apiserver, registry/rest, BeforeUpdate; apiextensions-apiserver,
+// registry/customresource, getObjectMeta).
+func WithMalformed(errs field.Errors, problem *field.Error, creates bool) field.Errors {
+	rest := slices.IndexFunc(errs, func(e *field.Error) bool { return !strings.HasPrefix(string(e.Field), string(metadata)+".") })
+	if rest < 0 {
+		rest = len(errs)
+	}
+	own := distinct(errs[:rest:rest])
+	if creates {
+		own = nil
+	}
+	return slices.Concat(own, field.Errors{problem}, errs[rest:])
 }
 
 func (k *Kind) validateMetadata(m *meta.ObjectMeta, name func(string, bool) []string) field.Errors {
@@ -147,7 +207,10 @@ func (k *Kind) validateNames(m *meta.ObjectMeta, name func(string, bool) []strin
 	default:
 		check("namespace", m.Namespace, validate.NameIsDNSLabel(m.Namespace, false))
 	}
-	return append(errs, validateGeneration(m)...)
+	if m.Generation < 0 {
+		errs = append(errs, negativeGeneration(m))
+	}
+	return errs
 }
 
 // validateMetadataUpdate compares the metadata of an update with the old one. matchNamespace has compared the namespaces.
@@ -155,7 +218,9 @@ func validateMetadataUpdate(m, old *meta.ObjectMeta) (errs field.Errors) {
 	if old.DeletionTimestamp != nil {
 		errs = append(errs, validateNoNewFinalizers(m.Finalizers, old.Finalizers)...)
 	}
-	errs = append(errs, validateGeneration(m)...)
+	if m.Generation < 0 {
+		errs = append(errs, negativeGeneration(m))
+	}
 	immutable := func(name string, same bool, value func() any) {
 		if !same {
 			errs = append(errs, field.Invalid(metadata.Child(name), value(), "field is immutable"))
@@ -171,11 +236,8 @@ func validateMetadataUpdate(m, old *meta.ObjectMeta) (errs field.Errors) {
 	return errs
 }
 
-func validateGeneration(m *meta.ObjectMeta) field.Errors {
-	if m.Generation >= 0 {
-		return nil
-	}
-	return field.Errors{field.Invalid(metadata+".generation", m.Generation, "must be greater than or equal to 0")}
+func negativeGeneration(m *meta.ObjectMeta) *field.Error {
+	return field.Invalid(metadata+".generation", m.Generation, "must be greater than or equal to 0")
 }
 
 // maxProblems is how many problems a list or map may have before the rest of it is not looked at.
@@ -207,7 +269,10 @@ func validateShared(m, old *meta.ObjectMeta) (errs field.Errors) {
 	if old == nil || !codec.EqualEntries(m.Annotations, old.Annotations) {
 		errs = append(errs, validateAnnotations(m.Annotations)...)
 	}
-	return append(errs, validateOwnerReferences(m.OwnerReferences)...)
+	if len(m.OwnerReferences) > 0 {
+		errs = append(errs, validateOwnerReferences(m.OwnerReferences)...)
+	}
+	return errs
 }
 
 func labelErrors(labels map[string]string) field.Errors {

@@ -95,7 +95,8 @@ func (k *FieldManager) appendCreated(dst []byte, s schema, v, empty codec.Value,
 			}
 			continue
 		case below.isList() && m.Y.IsEmpty(): // a list of a Go type may always be there, as a null
-			if dst = appendHead(dst, m.Name); !m.Y.Exists() {
+			dst = appendHead(dst, m.Name)
+			if !m.Y.Exists() {
 				dst = append(dst, `".":{}`...)
 			}
 			if dst, ok = k.appendCreatedList(dst, below, m.X, at); !ok {

@@ -7,7 +7,7 @@
 // other write. Rules, error texts and the bytes of the record equal upstream's,
 // oddities included. The scenarios in testdata were recorded with upstream's field
 // manager. The tests that compare the two directly need upstream's packages. They are in
-// internal/test/referee/differential.
+// internal/test/etcd/referee/differential.
 //
 // # Sets
 //

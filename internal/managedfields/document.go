@@ -47,10 +47,6 @@ func (d document) object() (Object, error) {
 	return o, nil
 }
 
-// unconverted is the error of a document without a Go type that does not fit the schema of another version, or that a webhook does
-// not convert to it.
-type unconverted struct{ error }
-
 // inVersion returns the document in another version, or errNoVersion if the kind has no
 // such version.
 func (d document) inVersion(apiVersion string) (document, error) {
@@ -64,11 +60,7 @@ func (d document) inVersion(apiVersion string) (document, error) {
 	if d.kind.Convert == nil && d.kind.Versions[d.version].Type.Rest != nil {
 		// As upstream: without a Go type, the conversion keeps nulls.
 		d.version = to
-		err := d.schema().validate(d.value()).err()
-		if err != nil && d.kind.Versions[to].Type.TreeSchema() != nil {
-			err = unconverted{err}
-		}
-		return d, err
+		return d, d.schema().validate(d.value()).err()
 	}
 	o, err := d.object()
 	if err != nil {
@@ -80,7 +72,7 @@ func (d document) inVersion(apiVersion string) (document, error) {
 			o = d.kind.Versions[d.version].Type.Copy(o).(Object)
 		}
 		if o, err = d.kind.Convert(o, d.version, to); err != nil {
-			return document{}, unconverted{err}
+			return document{}, err
 		}
 	}
 	out := d.kind.of(to, o)

@@ -148,5 +148,5 @@ func (k *FieldManager) version(apiVersion string) (int, error) {
 
 // invalidVersion is the error for an object in a version that a custom resource does not have.
 func invalidVersion(apiVersion string) error {
-	return unconverted{fmt.Errorf("request to convert CR to an invalid group/version: %s", apiVersion)}
+	return fmt.Errorf("request to convert CR to an invalid group/version: %s", apiVersion)
 }

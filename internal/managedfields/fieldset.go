@@ -43,7 +43,8 @@ func (s schema) fieldsInList(list codec.Value) *set {
 	for len(items) > 0 {
 		n := node{step: items[0].step, member: true}
 		var same []listItem
-		if same, items = cutStep(items, n.step); len(same) == 1 {
+		same, items = cutStep(items, n.step)
+		if len(same) == 1 {
 			n.sub, _ = fieldsIn(s.item(), same[0].value)
 		}
 		nodes = append(nodes, n)

@@ -24,7 +24,8 @@ func (a *application) runWithLastApplied() (Object, owners, error) {
 		return result, os, err
 	}
 	if cs, ok := err.(conflicts); ok {
-		if cs = cs.without(a.lastApplied()); len(cs) > 0 {
+		cs = cs.without(a.lastApplied())
+		if len(cs) > 0 {
 			return nil, nil, cs
 		}
 		result, os, err = a.run(true)
@@ -88,7 +89,8 @@ func (a *application) configText() (string, error) {
 		if annotations, ok := m["annotations"].(map[string]any); ok {
 			kept := map[string]any{}
 			for name, value := range annotations {
-				if kept[name] = value; value == nil {
+				kept[name] = value
+				if value == nil {
 					kept[name] = ""
 				}
 			}

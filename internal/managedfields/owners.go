@@ -127,7 +127,7 @@ func (k *FieldManager) decode(entries []meta.ManagedFieldsEntry) (owners, error)
 		at = make(map[identity]int, len(entries))
 	}
 	for i := range entries {
-		o, err := k.decodeEntry(&entries[i])
+		o, err := k.decodeEntry(&entries[i], i)
 		if err != nil {
 			return nil, err
 		}
@@ -143,14 +143,16 @@ func (k *FieldManager) decode(entries []meta.ManagedFieldsEntry) (owners, error)
 	return os, nil
 }
 
-func (k *FieldManager) decodeEntry(e *meta.ManagedFieldsEntry) (owner, error) {
+func (k *FieldManager) decodeEntry(e *meta.ManagedFieldsEntry, at int) (owner, error) {
 	switch {
 	case e.Operation != meta.ManagedFieldsOperationApply && e.Operation != meta.ManagedFieldsOperationUpdate:
 		return owner{}, fmt.Errorf("operation must be `Apply` or `Update`")
 	case e.APIVersion == "":
 		return owner{}, fmt.Errorf("apiVersion must not be empty")
+	case e.FieldsType == "":
+		return owner{}, fmt.Errorf("missing fieldsType in managed fields entry %d", at)
 	case e.FieldsType != "FieldsV1":
-		return owner{}, fmt.Errorf("fieldsType %q is not FieldsV1", e.FieldsType)
+		return owner{}, fmt.Errorf("invalid fieldsType %q in managed fields entry %d", e.FieldsType, at)
 	}
 	o := owner{
 		identity: identity{Manager: e.Manager, Operation: e.Operation, APIVersion: e.APIVersion, Subresource: e.Subresource},

@@ -41,10 +41,9 @@ func (k *FieldManager) Update(version int, live, obj Object, manager string, now
 		}
 	}
 	os, err := k.track(had, version, live, obj, manager, now)
-	if m.ManagedFields = had; err == nil { // as upstream, they do not change if tracking fails
+	m.ManagedFields = had
+	if err == nil { // as upstream, they do not change if tracking fails
 		m.ManagedFields = os.encode()
-	} else if _, ok := errors.AsType[unconverted](err); ok {
-		m.ManagedFields = nil // but they go if another version does not have the fields
 	}
 }
 

@@ -37,7 +37,7 @@ type GroupVersion struct {
 
 // Resource is a kind in one version.
 type Resource struct {
-	Kind, Plural string
+	Kind, ListKind, Plural string
 	// ClusterScoped means that objects have no namespace.
 	ClusterScoped bool
 	// Subresources are in the order of their names.

@@ -16,7 +16,8 @@ func (a API) V2() Document {
 	paths, shared := object{}, object{}
 	names := []string{"api", "apis", "version"} // of the documents of version 3
 	for _, gv := range a.GroupVersions {
-		if names = append(names, gv.Name()); gv.Group != "" && !slices.Contains(names, "apis/"+gv.Group) {
+		names = append(names, gv.Name())
+		if gv.Group != "" && !slices.Contains(names, "apis/"+gv.Group) {
 			names = append(names, "apis/"+gv.Group)
 		}
 	}

@@ -35,7 +35,7 @@ func coordination(t testing.TB, others ...kind.Kind) openapi.API {
 		info := res.Info()
 		for i, v := range info.Versions {
 			gv := meta.GroupVersion{Group: info.Group, Version: v.Name}
-			resource := openapi.Resource{Kind: info.Kind, Plural: info.Plural, Type: res.Schema(i)}
+			resource := openapi.Resource{Kind: info.Kind, ListKind: info.ListKind, Plural: info.Plural, Type: res.Schema(i)}
 			at := slices.IndexFunc(api.GroupVersions, func(have openapi.GroupVersion) bool { return have.GroupVersion == gv })
 			if at < 0 {
 				at = len(api.GroupVersions)

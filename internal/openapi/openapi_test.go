@@ -193,7 +193,7 @@ func TestDefinitionsOfOneNameGetDifferentNames(t *testing.T) {
 	goType := reflect.TypeFor[Thing]()
 	gv := openapi.GroupVersion{
 		GroupVersion: meta.GroupVersion{Group: "example.com", Version: "v1"},
-		Resources:    []openapi.Resource{{Kind: "Thing", Plural: "things", Type: codec.MustCompile(goType, "v1")}},
+		Resources:    []openapi.Resource{{Kind: "Thing", ListKind: "ThingList", Plural: "things", Type: codec.MustCompile(goType, "v1")}},
 	}
 	doc := decode(t, openapi.API{GroupVersions: []openapi.GroupVersion{gv}}.V3("apis/example.com/v1").JSON())
 	properties := at(t, doc, "components", "schemas", "com.example.v1.Thing", "properties")

@@ -83,7 +83,7 @@ func (gv GroupVersion) actions(r Resource) []action {
 	ok, created, accepted := []string{"200"}, []string{"200", "201"}, []string{"200", "202"}
 	return []action{
 		{"get", "get", "read", "", "", item, ok},
-		{"list", "get", "list", "list watch", "", item + "List", ok},
+		{"list", "get", "list", "list watch", "", r.listDefinition(gv), ok},
 		{"watch", "get", "watch", "list watch", "", event, ok},
 		{"watchlist", "get", "watch", "list watch", "", event, ok},
 		{"post", "post", "create", "change write", item, item, []string{"200", "201", "202"}},

@@ -69,7 +69,7 @@ func collect(versions, all []GroupVersion) map[string]object {
 		// Kinds get their names before other types.
 		for _, r := range gv.Resources {
 			name := r.definition(gv)
-			c.taken[name], c.taken[name+"List"] = true, true
+			c.taken[name], c.taken[r.listDefinition(gv)] = true, true
 			c.names[placedType{gv.GroupVersion, r.Type.GoType()}] = name
 			if r.schema() != nil {
 				c.schema(r.Type.Field("metadata").Type, gv) // from the Go type, as a schema may have one of the same name
@@ -78,7 +78,7 @@ func collect(versions, all []GroupVersion) map[string]object {
 		for _, r := range gv.Resources {
 			// If two kinds share a Go type, each has its own definition.
 			name := c.defineKind(gv, r)
-			c.definitions[name+"List"] = list(gv, r, name)
+			c.definitions[r.listDefinition(gv)] = list(gv, r, name)
 			c.defineBodies(r)
 		}
 	}
@@ -235,7 +235,7 @@ func list(gv GroupVersion, r Resource, item string) object {
 		"type": "array", "items": ref(item), "description": "The objects, in the order of namespace and name.",
 	}, true)
 	def.add("metadata", metadata, false)
-	def.setKind(gv.GroupVersion, r.Kind+"List")
+	def.setKind(gv.GroupVersion, r.ListKind)
 	return def
 }
 

@@ -3,6 +3,7 @@ package openapi
 import (
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/kubecoord/kubecoord/store/schema"
 )
@@ -15,6 +16,11 @@ func (r Resource) definition(gv GroupVersion) string {
 		return s.Name
 	}
 	return gv.definition(r.Kind)
+}
+
+// listDefinition is definition for lists.
+func (r Resource) listDefinition(gv GroupVersion) string {
+	return strings.TrimSuffix(r.definition(gv), r.Kind) + r.ListKind
 }
 
 // schema returns the schema of the objects, or nil for a Go type and for objects of any form.

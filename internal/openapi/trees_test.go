@@ -63,9 +63,9 @@ func describe(t *testing.T, group, kind string, native bool, s *schema.Schema) o
 	require.NoError(t, err)
 	gv := openapi.GroupVersion{
 		GroupVersion: meta.GroupVersion{Group: group, Version: "v1"},
-		Resources:    []openapi.Resource{{Kind: kind, Plural: "things", Type: typ, JSONOnly: !native, NotStrategic: !native, Native: native}},
+		Resources:    []openapi.Resource{{Kind: kind, ListKind: kind + "List", Plural: "things", Type: typ, JSONOnly: !native, NotStrategic: !native, Native: native}},
 	}
-	return openapi.API{Version: "v1.36.3", GroupVersions: []openapi.GroupVersion{gv}}
+	return openapi.API{Version: "v1.37.2", GroupVersions: []openapi.GroupVersion{gv}}
 }
 
 func TestDefinitionOfACustomResourceEqualsARealServers(t *testing.T) {

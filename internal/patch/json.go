@@ -154,7 +154,8 @@ func (e *editor) find(path string) (place, bool) {
 		if !more {
 			return at, true
 		}
-		if n, _ = at.get(); n == nil || n.kind == scalar {
+		n, _ = at.get()
+		if n == nil || n.kind == scalar {
 			return place{}, false
 		}
 		n.opened = true

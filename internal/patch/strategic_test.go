@@ -13,7 +13,7 @@ const owned = `{"metadata":{"name":"x","labels":{"a":"1","b":"2"},"finalizers":[
 	`{"apiVersion":"v1","kind":"K","name":"one","uid":"u1"},{"apiVersion":"v1","kind":"K","name":"two","uid":"u2"}],` +
 	`"managedFields":[{"manager":"m"}]},"spec":{"holderIdentity":"h"}}`
 
-// Upstream panics. The other errors, and the merges, are compared with upstream by internal/test/referee/differential.
+// Upstream panics. The other errors, and the merges, are compared with upstream by internal/test/etcd/referee/differential.
 func TestStrategicPatchesThatUpstreamCannotMerge(t *testing.T) {
 	for body, row := range map[string]struct {
 		code    int

@@ -192,7 +192,7 @@ func TestWritesBelowAdmission(t *testing.T) {
 	ctx, at := admission.Below(t.Context()), registry.Request{Namespace: "ns", Name: "a"}
 	_, _, err = r.Update(ctx, &at, registry.Replacement(func(current *registry.Item) (kinds.Object, error) { return current.Copy(), nil }))
 	require.NoError(t, err)
-	_, err = r.Create(ctx, newLease("ns/b"), registry.Request{Namespace: "ns"})
+	_, err = r.Create(ctx, newLease("ns/b"), &registry.Request{Namespace: "ns"})
 	require.NoError(t, err)
 	_, err = r.List(t.Context(), registry.ListOptions{})
 	require.NoError(t, err)
@@ -213,7 +213,7 @@ func TestOptionsOfAWriteThatIsNoRequest(t *testing.T) {
 		return nil
 	}
 	at := registry.Request{Namespace: "ns", FieldManager: "m", DryRun: true}
-	_, err := leaseResource(st).Create(t.Context(), newLease("ns/a"), at)
+	_, err := leaseResource(st).Create(t.Context(), newLease("ns/a"), &at)
 	require.NoError(t, err)
 	want := kinds.WriteOptions{FieldManager: "m", DryRun: []string{kinds.DryRunAll}}
 	assert.Equal(t, []any{want, want}, options)
@@ -235,7 +235,7 @@ func TestAdmissionOfNamespaces(t *testing.T) {
 		return nil
 	}
 	at := registry.Request{Name: "a"}
-	_, err = r.Create(t.Context(), &valve{ObjectMeta: meta.ObjectMeta{Name: "a"}}, at)
+	_, err = r.Create(t.Context(), &valve{ObjectMeta: meta.ObjectMeta{Name: "a"}}, &at)
 	require.NoError(t, err)
 	_, _, err = r.Update(t.Context(), &at, registry.Replacement(func(current *registry.Item) (kinds.Object, error) { return current.Copy(), nil }))
 	require.NoError(t, err)

@@ -14,7 +14,7 @@ import (
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
-// Change makes the next state of an object. It is a Replacement, a Sent, a Patch, an Apply, or a deletion.
+// Change makes the next state of an object. It is a Replacement, a Modification, a Sent, a Patch, an Apply, or a deletion.
 type Change interface {
 	// plan does the steps before the commit. current is nil if there is no object. plan is
 	// called again if another write came first.
@@ -33,21 +33,27 @@ func (r *Resource) planBody(ctx context.Context, c bodyChange, current *Item, re
 	if current == nil && !creates {
 		return w, r.NotFound(req.Name)
 	}
-	o, err := r.after(ctx, c, current, req)
+	_, applied := c.(*Apply)
+	// Each attempt of an apply makes a new object from the configuration, with which only a tree shares memory.
+	o, err := r.after(ctx, c, current, req, applied && current == nil && !r.Info().Trees)
 	if err != nil {
 		return w, err
 	}
-	_, applied := c.(*Apply)
 	return r.replace(ctx, current, o, req, applied)
 }
 
-// after returns the state that a change makes of current, with its field managers and admitted.
-func (r *Resource) after(ctx context.Context, c bodyChange, current *Item, req *Request) (kinds.Object, error) {
+// after returns the state that a change makes of current, with its field managers and admitted. See gate.admit for owned.
+func (r *Resource) after(ctx context.Context, c bodyChange, current *Item, req *Request, owned bool) (kinds.Object, error) {
 	o, err := c.next(ctx, r, current, req)
 	if err != nil {
 		return nil, err
 	}
-	if o, err = r.admit(ctx, o, current, req); err != nil {
+	if current == nil {
+		if err := r.mayCreate(req.Name); err != nil {
+			return nil, err
+		}
+	}
+	if o, err = r.st.gate.admit(ctx, r, o, current, req, owned); err != nil {
 		return nil, err
 	}
 	req.dedupOwners(o.GetObjectMeta(), afterAdmission)
@@ -69,6 +75,20 @@ func (c Replacement) next(ctx context.Context, r *Resource, current *Item, req *
 	return o, r.replacement(ctx, o, current, req)
 }
 
+// Modification is a Replacement that starts again as long as other writes come first.
+type Modification struct{ Replacement }
+
+// persists reports whether a change starts again as long as other writes come first.
+func persists(c Change) bool {
+	switch c := c.(type) {
+	case through:
+		return persists(c.change)
+	case Modification, deletion, removal:
+		return true
+	}
+	return false
+}
+
 // replacement prepares an object that replaces current.
 func (r *Resource) replacement(ctx context.Context, o kinds.Object, current *Item, req *Request) error {
 	req.dedupOwners(o.GetObjectMeta(), "")
@@ -80,14 +100,18 @@ func (r *Resource) replacement(ctx context.Context, o kinds.Object, current *Ite
 
 // Sent is the Replacement by an object of a request. It keeps the metadata, which an attempt changes.
 type Sent struct {
-	kind *kinds.Kind
-	obj  kinds.Object
-	meta meta.ObjectMeta
+	kind  *kinds.Kind
+	obj   kinds.Object
+	meta  meta.ObjectMeta
+	found *Item
 }
 
 // SentBy returns the Change of a PUT of an object of a kind, which may be the kind of the bodies of a subresource. It takes ownership of
-// the object, which must be in the stored form with defaults filled in. The caller has the memory.
-func SentBy(k *kinds.Kind, o kinds.Object) Sent { return Sent{k, o, *o.GetObjectMeta()} }
+// the object, which must be in the stored form with defaults filled in. found is the state that the first attempt begins with, if the
+// caller has read it, or nil. The caller has the memory of the Change.
+func SentBy(k *kinds.Kind, o kinds.Object, found *Item) Sent {
+	return Sent{k, o, *o.GetObjectMeta(), found}
+}
 
 func (s *Sent) plan(ctx context.Context, r *Resource, current *Item, req *Request) (write, error) {
 	return r.planBody(ctx, s, current, req, r.Kind.Strategy().Update.CreateMissing)
@@ -106,7 +130,7 @@ func (s *Sent) next(ctx context.Context, r *Resource, current *Item, req *Reques
 func (r *Resource) checkUID(current *Item, req *Request) error {
 	var have meta.UID
 	if current != nil {
-		have = current.UID()
+		have = current.meta().UID
 	}
 	if req.UID == "" || req.UID == have {
 		return nil
@@ -195,7 +219,10 @@ const defaultManager = "unknown"
 func (r *Resource) updateManagers(ctx context.Context, o kinds.Object, current *Item, req *Request, now time.Time) (err error) {
 	d, m := r.Kind, o.GetObjectMeta()
 	if d.IsMistyped(o, req.Version) {
-		m.ManagedFields = nil // upstream: managedfields, UpdateNoErrors, which cannot convert it
+		m.ManagedFields = nil
+		if current != nil { // upstream: managedfields, UpdateNoErrors, which cannot convert it
+			m.ManagedFields = current.obj.GetObjectMeta().ManagedFields
+		}
 		return nil
 	}
 	manager := cmp.Or(req.FieldManager, defaultManager)

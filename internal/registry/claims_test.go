@@ -64,7 +64,7 @@ func TestAClaimEndsWithItsWrite(t *testing.T) {
 	st.SetClaims(c)
 	at := registry.Request{Namespace: "ns", Name: "a"}
 	create := func(req registry.Request, o *lease.Lease) error {
-		_, err := leases.Create(t.Context(), o, req)
+		_, err := leases.Create(t.Context(), o, &req)
 		return err
 	}
 	update := func(req registry.Request, change func(*lease.Lease)) error {

@@ -17,7 +17,7 @@ import (
 func TestCreateInAnotherNamespaceIsRefusedBeforeItWarns(t *testing.T) {
 	warned := func(text string) { t.Error(text) }
 	twice := newLease("ns/a", owners(owner("u"), owner("u")))
-	_, err := leaseResource(newStore(t)).Create(t.Context(), twice, registry.Request{Namespace: "other", Warn: warned})
+	_, err := leaseResource(newStore(t)).Create(t.Context(), twice, &registry.Request{Namespace: "other", Warn: warned})
 	assertStatus(t, err, 400, store.ErrBadRequest, "the namespace of the provided object does not match the namespace sent on the request")
 }
 

@@ -53,7 +53,7 @@ func TestWarningsAboutFinalizersOfACustomKind(t *testing.T) {
 		return v
 	}
 	const rest = " to avoid accidental conflicts with other finalizer writers"
-	_, err := r.Create(t.Context(), with("b", "a.b", "example.com/a", "kubernetes", "orphan", "b"), req)
+	_, err := r.Create(t.Context(), with("b", "a.b", "example.com/a", "kubernetes", "orphan", "b"), &req)
 	require.NoError(t, err)
 	assert.Equal(t, []string{
 		`metadata.finalizers: "a.b": prefer a domain-qualified finalizer name including a path (/)` + rest,
@@ -72,7 +72,7 @@ func TestWarningsOfAKindSeeTheStateBefore(t *testing.T) {
 	})))
 	var warnings []string
 	req := registry.Request{Namespace: "ns", Name: "a", Warn: func(text string) { warnings = append(warnings, text) }}
-	_, err := r.Create(t.Context(), &valve{ObjectMeta: objectMeta("ns/a"), Spec: valveSpec{true}}, req)
+	_, err := r.Create(t.Context(), &valve{ObjectMeta: objectMeta("ns/a"), Spec: valveSpec{true}}, &req)
 	require.NoError(t, err)
 	_, _, err = r.Update(t.Context(), &req, r.Replace(&valve{ObjectMeta: objectMeta("ns/a")}))
 	require.NoError(t, err)

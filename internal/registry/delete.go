@@ -1,6 +1,7 @@
 package registry
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -51,8 +52,6 @@ func (r *Resource) warnOfDeletion(req *Request, opts *kinds.DeleteOptions) {
 }
 
 func (r *Resource) delete(ctx context.Context, req *Request, opts *kinds.DeleteOptions) (Deletion, error) {
-	req.Persistent = true
-	r.asks(ctx, req)
 	w, err := r.attempt(ctx, req, deletion{opts})
 	if err != nil {
 		return Deletion{}, err
@@ -67,7 +66,7 @@ func (r *Resource) delete(ctx context.Context, req *Request, opts *kinds.DeleteO
 	d := Deletion{Item: w.answer, Removed: w.obj == nil, Version: w.version}
 	if !d.Removed {
 		d.Version = 0
-	} else if r.Kind.Strategy().Delete.ReturnsObject && d.Version > 0 {
+	} else if r.Kind.Native().ReturnsObject && d.Version > 0 {
 		d.Item = newItem(r.Kind, d.Copy(), d.Version)
 	}
 	return d, nil
@@ -106,7 +105,7 @@ func (c removal) plan(ctx context.Context, r *Resource, current *Item, req *Requ
 	if len(current.meta().Finalizers) > 0 {
 		return write{key: current.key(), obj: current.obj, answer: current, done: true}, nil
 	}
-	return write{key: current.key(), old: current, answer: current}, r.mayDelete(ctx, current, req, *c.opts)
+	return write{key: current.key(), old: current, answer: current}, r.st.gate.mayDelete(ctx, r, current, req, *c.opts)
 }
 
 // deletion is the Change of a deletion.
@@ -126,16 +125,19 @@ func (c deletion) plan(ctx context.Context, r *Resource, current *Item, req *Req
 		return w, err
 	}
 	w = write{key: current.key(), old: current, answer: current, done: kinds.IsDryRun(opts.DryRun)}
-	if r.asked(req) && !r.passed(current, opts) {
-		if err := r.mayDelete(ctx, current, req, opts); err != nil {
+	if r.st.gate.asks(req) && !r.passed(current, opts) {
+		if err := r.st.gate.mayDelete(ctx, r, current, req, opts); err != nil {
 			return w, err
 		}
 	}
 	if began, err := r.beginDeletion(&w, current); began {
 		return w, err
 	}
-	finalizers := deletionFinalizers(current.meta().Finalizers, opts, r.Kind.Strategy().Delete.OrphansDependents)
-	seconds, graceful, pending := r.grace(current, opts)
+	finalizers := deletionFinalizers(current.meta().Finalizers, opts, r.Kind.Native().OrphansDependents)
+	seconds, graceful, pending, err := r.grace(current, opts)
+	if err != nil {
+		return w, err
+	}
 	if pending {
 		w.obj, w.done = current.obj, true
 		return w, nil
@@ -152,7 +154,7 @@ func (c deletion) plan(ctx context.Context, r *Resource, current *Item, req *Req
 			w.answer = newItem(r.Kind, r.Kind.New(0), 0)
 			return w, nil
 		}
-		return w, r.mayDelete(ctx, current, req, opts) // as upstream: for the update without finalizers, and for the removal
+		return w, r.st.gate.mayDelete(ctx, r, current, req, opts) // as upstream: for the update without finalizers, and for the removal
 	}
 	w.obj, w.size = r.Kind.Copy(current.obj), int(current.size)
 	w.obj.GetObjectMeta().Finalizers = finalizers
@@ -173,33 +175,33 @@ func (r *Resource) passed(current *Item, opts kinds.DeleteOptions) bool {
 	if r.Kind.PreparesDelete() && r.Kind.Holds(current.obj) {
 		return current.meta().DeletionTimestamp != nil
 	}
-	_, _, pending := r.grace(current, opts)
-	return pending
+	_, _, pending, err := r.grace(current, opts)
+	return pending && err == nil
 }
 
 // grace returns the seconds that an object has left (upstream: registry/rest, BeforeDelete). graceful reports whether the deletion
 // has a grace, and pending whether one before it has, which the request does not shorten.
-func (r *Resource) grace(current *Item, opts kinds.DeleteOptions) (seconds int64, graceful, pending bool) {
-	seconds, graceful = r.Kind.Grace(current.obj, opts.GracePeriodSeconds)
+func (r *Resource) grace(current *Item, opts kinds.DeleteOptions) (seconds int64, graceful, pending bool, err error) {
+	seconds, graceful, err = r.Kind.Grace(current.obj, opts.GracePeriodSeconds)
 	m := current.meta()
-	if !graceful || m.DeletionTimestamp == nil {
-		return seconds, graceful, false
+	if err != nil || !graceful || m.DeletionTimestamp == nil {
+		return seconds, graceful, false, err
 	}
 	left, asked := m.DeletionGracePeriodSeconds, opts.GracePeriodSeconds
 	if left == nil || *left == 0 {
-		return 0, false, false // its finalizers are left
+		return 0, false, false, nil // its finalizers are left
 	}
 	if asked != nil && *asked < 0 {
 		asked = new(int64(1))
 	}
 	if asked == nil || *asked >= *left {
-		return 0, false, true
+		return 0, false, true, nil
 	}
 	seconds = *asked
 	if end := m.DeletionTimestamp.Add(time.Duration(seconds-*left) * time.Second); end.Before(r.st.now()) {
 		seconds = min(seconds, 1)
 	}
-	return seconds, true, false
+	return seconds, true, false, nil
 }
 
 // beginDeletion makes the next state of an object whose kind decides how its deletion begins. It reports whether it did.
@@ -260,7 +262,8 @@ func (r *Resource) DeleteCollection(ctx context.Context, req Request, list ListO
 	if err != nil {
 		return nil, err
 	}
-	req.asking.nameless = true
+	req.Guard = cmp.Or(req.Guard, new(Guard))
+	req.Guard.nameless = true
 	for _, it := range l.Items {
 		one := req
 		one.Namespace, one.Name = it.Namespace(), it.Name()

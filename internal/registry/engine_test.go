@@ -384,7 +384,7 @@ func TestAWriterReadsItsWrite(t *testing.T) {
 		e := engine.New(1000)
 		st := openOn(t, e)
 		e.Set(late(time.Second))
-		it, err := leaseResource(st).Create(t.Context(), newLease("ns/a"), registry.Request{Namespace: "ns"})
+		it, err := leaseResource(st).Create(t.Context(), newLease("ns/a"), &registry.Request{Namespace: "ns"})
 		require.NoError(t, err)
 		assert.Same(t, it, leaseResource(st).Peek("ns", "a"))
 		items, _ := mustList(t, leasesIn(st), registry.ListOptions{ResourceVersion: "0"})
@@ -854,7 +854,7 @@ func TestWhatAStoreOnABackendRefuses(t *testing.T) {
 			assert.EqualError(t, err, want)
 		}
 		widgets := func(name string) *kinds.Kind {
-			k, err := kinds.NewKind(kind.Descriptor[meta.Object]{Resource: kind.Resource{Kind: name, StoragePrefix: "leases"}, Versions: []kind.Version[meta.Object]{{Name: "v1"}}, New: func() kinds.Object { return &lease.Lease{} }})
+			k, err := kinds.NewKind(kind.Descriptor[meta.Object]{Resource: kind.Resource{Kind: name}, Native: &kind.Native[meta.Object]{StoragePrefix: "leases"}, Versions: []kind.Version[meta.Object]{{Name: "v1"}}, New: func() kinds.Object { return &lease.Lease{} }})
 			require.NoError(t, err)
 			return k
 		}

@@ -44,7 +44,7 @@ func gracefulValves(t *testing.T, change func(*kind.Descriptor[meta.Object])) *r
 func (v valveSpec) in(t *testing.T, r *registry.Resource) registry.Request {
 	t.Helper()
 	at := registry.Request{Namespace: "ns", Name: "a"}
-	_, err := r.Create(t.Context(), &valve{ObjectMeta: objectMeta("ns/a"), Spec: v}, at)
+	_, err := r.Create(t.Context(), &valve{ObjectMeta: objectMeta("ns/a"), Spec: v}, &at)
 	require.NoError(t, err)
 	return at
 }
@@ -175,7 +175,7 @@ func TestAKindMayOrphanByDefault(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := gracefulValves(t, func(d *kind.Descriptor[meta.Object]) {
-				d.Strategy.Delete.Grace, d.Strategy.Delete.OrphansDependents = nil, true
+				d.Strategy.Delete.Grace, d.Native = nil, &kind.Native[meta.Object]{CustomResource: true, OrphansDependents: true}
 			})
 			d, err := r.Delete(t.Context(), new(valveSpec{}.in(t, r)), &kinds.DeleteOptions{PropagationPolicy: row.policy})
 			require.NoError(t, err)

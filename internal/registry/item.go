@@ -3,7 +3,10 @@ package registry
 import (
 	"cmp"
 	"context"
+	"fmt"
+	"path"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -35,11 +38,7 @@ const (
 )
 
 // fill marks an item that is not stored yet as filled, if it is.
-func (it *Item) fill(isFilled bool) {
-	if isFilled {
-		it.marks.Or(markFilled)
-	}
-}
+func (it *Item) fill() { it.marks.Or(markFilled) }
 
 func (it *Item) isFilled() bool { return it.marks.Load()&markFilled != 0 }
 
@@ -49,6 +48,10 @@ func (it *Item) ask() bool { return it.marks.Or(markAsked)&markAsked != 0 }
 // newItem takes ownership of obj.
 func newItem(d *kinds.Kind, obj kinds.Object, version uint64) *Item {
 	return &Item{kind: d, obj: obj, version: version}
+}
+
+func setResourceVersion(o kinds.Object, version uint64) {
+	o.GetObjectMeta().ResourceVersion = strconv.FormatUint(version, 10)
 }
 
 func (it *Item) meta() *meta.ObjectMeta { return it.obj.GetObjectMeta() }
@@ -108,17 +111,35 @@ func (it *Item) WireIn(ctx context.Context, version int) (kinds.Object, error) {
 	return it.kind.Wire(ctx, it.obj, version)
 }
 
-// ReadAnew converts the object again, for the answer of a get in one of the kind's versions. A real server converts what it reads
-// from storage, so a get must not use the conversion that lists and watches share.
-func (it *Item) ReadAnew(ctx context.Context, version int) (*Item, error) {
+// Read converts the object for the answer of a get in one of the kind's versions, if that may fail. A real server converts what it reads
+// from storage, so a get without a resourceVersion must not use the conversion that lists and watches share.
+func (it *Item) Read(ctx context.Context, version int, reuse kind.Reuse) (*Item, error) {
 	if !it.kind.Remembers(version) {
 		return it, nil
 	}
-	o, err := it.kind.Convert(ctx, it.obj, 0, version, kind.Anew)
+	o, err := it.kind.Convert(ctx, it.obj, 0, version, reuse)
 	if err != nil {
-		return nil, err
+		return nil, it.internalError(err)
 	}
 	return newItem(it.kind, o, it.version), nil
+}
+
+// notDecodable returns the error of a read from storage that cannot convert the object.
+func (it *Item) notDecodable(err error) error {
+	return fmt.Errorf("object not decodable revision=%d: %w", it.version, err)
+}
+
+// Corrupt returns the key of the object below a prefix, and the error of a read from storage by that key (upstream: apiserver, storage,
+// NewCorruptObjError).
+func (it *Item) Corrupt(prefix string, err error) (key string, _ error) {
+	gr, m := it.kind.GroupResource(), it.obj.GetObjectMeta()
+	key = path.Join(prefix+"/", gr.Group, gr.Resource, m.Namespace, m.Name)
+	return key, fmt.Errorf("StorageError: corrupt object, Code: 7, Key: %s, ResourceVersion: 0, AdditionalErrorMsg: %w", key, it.notDecodable(err))
+}
+
+func (it *Item) internalError(err error) error {
+	_, err = it.Corrupt("", err)
+	return meta.NewInternalError(err)
 }
 
 // Encoded returns the object in the shape of one of the kind's versions, by its index, without kind and apiVersion.
@@ -176,12 +197,29 @@ func (it *Item) Cells(ctx context.Context, version int, now time.Time) ([]any, e
 // RowConditions returns the conditions of that row.
 func (it *Item) RowConditions() []any { return it.kind.RowConditions(it.obj) }
 
+// DefaultRow returns the item of a list whose row is marked with (default), or nil.
+func DefaultRow(k *kinds.Kind, items []*Item) (found *Item) {
+	isDefault := k.DefaultRow()
+	if isDefault == nil {
+		return nil
+	}
+	var best kinds.Object
+	for _, it := range items {
+		if isDefault(it.obj, best) {
+			found, best = it, it.obj
+		}
+	}
+	return found
+}
+
 // renumbered returns the same content under another version.
 func (it *Item) renumbered(version uint64) *Item {
 	o := it.kind.Type().CopyStruct(it.obj).(kinds.Object)
 	setResourceVersion(o, version)
 	next := &Item{kind: it.kind, obj: o, version: version, account: it.account}
-	next.fill(it.isFilled())
+	if it.isFilled() {
+		next.fill()
+	}
 	return next
 }
 

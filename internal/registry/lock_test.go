@@ -44,10 +44,9 @@ func checkedKind(t *testing.T, called func(what string)) *kinds.Kind {
 	k, err := kinds.NewKind(kind.Descriptor[meta.Object]{
 		Resource: kind.Resource{Group: "example.com", Kind: "Widget", Status: true},
 		Strategy: kind.Strategy[meta.Object]{
-			ValidateName:      func(string, bool) []string { called("ValidateName"); return nil },
-			ValidateFinalizer: func(string) []string { called("ValidateFinalizer"); return nil },
-			Default:           func(kinds.Object) { called("Default") },
-			Warnings:          func(_, _ kinds.Object) []string { called("Warnings"); return []string{"a warning"} }, Update: kind.UpdateStrategy[meta.Object]{CreateMissing: true, Unconditional: true,
+			ValidateName: func(string, bool) []string { called("ValidateName"); return nil },
+			Default:      func(kinds.Object) { called("Default") },
+			Warnings:     func(_, _ kinds.Object) []string { called("Warnings"); return []string{"a warning"} }, Update: kind.UpdateStrategy[meta.Object]{CreateMissing: true, Unconditional: true,
 				Prepare: func(_, _ kinds.Object) { called("PrepareForUpdate") }},
 		},
 		New: func() kinds.Object { called("New"); return &widget{} },
@@ -102,9 +101,9 @@ func TestNoCallbackUnderTheLock(t *testing.T) {
 	replica, err := st.NewReplica(ReplicaOptions{Changes: 1})
 	require.NoError(t, err)
 
-	_, err = r.Create(ctx, object("a", "1"), req)
+	_, err = r.Create(ctx, object("a", "1"), new(req))
 	require.NoError(t, err)
-	_, err = r.Create(ctx, &widget{ObjectMeta: meta.ObjectMeta{Namespace: "ns", GenerateName: "b-"}}, req)
+	_, err = r.Create(ctx, &widget{ObjectMeta: meta.ObjectMeta{Namespace: "ns", GenerateName: "b-"}}, new(req))
 	require.NoError(t, err)
 	for _, change := range []Change{
 		r.Replace(object("a", "2")),
@@ -157,7 +156,7 @@ func TestNoCallbackUnderTheLock(t *testing.T) {
 
 	for _, what := range []string{
 		"Now", "AfterFunc", "Fork", "Warn", "New", "Version.New", "Convert to a version", "Convert to the stored form",
-		"ValidateName", "ValidateFinalizer", "Default", "PrepareForUpdate", "Warnings", "Validate", "SelectableField.Value",
+		"ValidateName", "Default", "PrepareForUpdate", "Warnings", "Validate", "SelectableField.Value",
 	} {
 		assert.True(t, seen[what], "%s was never called", what)
 	}

@@ -112,7 +112,7 @@ func TestOwnerReferencesThatStandThereTwiceAreDropped(t *testing.T) {
 	r := leaseResource(newStore(t))
 	var warnings []string
 	req := registry.Request{Namespace: "ns", Name: "a", Warn: func(text string) { warnings = append(warnings, text) }}
-	it, err := r.Create(t.Context(), newLease("ns/a", owners(refs...)), req)
+	it, err := r.Create(t.Context(), newLease("ns/a", owners(refs...)), &req)
 	require.NoError(t, err)
 	assert.Equal(t, kept, it.Metadata().OwnerReferences, "references that differ in any field stay")
 	assert.Equal(t, []string{text}, warnings)
@@ -128,7 +128,7 @@ func TestOwnerReferencesThatStandThereTwiceAreDropped(t *testing.T) {
 	assert.Equal(t, "1001", it.ResourceVersion(), "which is no change")
 	assert.Equal(t, []string{strings.Replace(text, "entries;", "entries after mutating admission happens;", 1)}, warnings)
 	req.Name = "b"
-	it, err = r.Create(t.Context(), newLease("ns/b", owners(owner("u"), owner("u"))), req)
+	it, err = r.Create(t.Context(), newLease("ns/b", owners(owner("u"), owner("u"))), &req)
 	require.NoError(t, err)
 	assert.Len(t, it.Metadata().OwnerReferences, 1)
 }

@@ -79,7 +79,7 @@ func TestObserversGetTheContextOfEachWrite(t *testing.T) {
 	r := leaseResource(st)
 	req := registry.Request{Namespace: "ns", Name: "a"}
 	by := func(name string) context.Context { return context.WithValue(t.Context(), writer{}, name) }
-	_, err := r.Create(by("create"), newLease("ns/a"), req)
+	_, err := r.Create(by("create"), newLease("ns/a"), &req)
 	require.NoError(t, err)
 	_, _, err = r.Update(by("update"), &req, registry.Replacement(func(current *registry.Item) (kinds.Object, error) {
 		l := current.Wire().(*lease.Lease)
@@ -96,7 +96,7 @@ func TestObserversGetTheContextOfEachWrite(t *testing.T) {
 		return l, nil
 	}))
 	require.NoError(t, err)
-	_, err = r.Create(t.Context(), newLease("ns/a"), req)
+	_, err = r.Create(t.Context(), newLease("ns/a"), &req)
 	require.NoError(t, err)
 	_, err = r.DeleteCollection(by("collection"), registry.Request{}, registry.ListOptions{}, kinds.DeleteOptions{})
 	require.NoError(t, err)

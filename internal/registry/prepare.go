@@ -13,10 +13,6 @@ import (
 // apiserver, registry/rest and registry/generic; for the status, generations and
 // warnings of custom resources apiextensions-apiserver, registry/customresource).
 
-func setResourceVersion(o kinds.Object, version uint64) {
-	o.GetObjectMeta().ResourceVersion = strconv.FormatUint(version, 10)
-}
-
 // wipeSystemFields clears the fields that a create must not set.
 func wipeSystemFields(m *meta.ObjectMeta) {
 	m.UID, m.SelfLink, m.CreationTimestamp = "", "", meta.Time{}
@@ -127,16 +123,3 @@ const objectOverhead = 1 << 10
 
 // counted returns the bytes of a stored item in the quota and in the history.
 func (it *Item) counted() int64 { return int64(it.size) + objectOverhead }
-
-// checkQuotaLocked refuses a write that adds bytes to a store that has no room for them
-// (upstream: etcd, api/v3rpc/rpctypes, ErrNoSpace; a server passes its text on).
-func (st *Store) checkQuotaLocked(w *write) error {
-	growth := int64(w.size) + objectOverhead
-	if w.old != nil {
-		growth -= w.old.counted()
-	}
-	if w.obj != nil && st.quota > 0 && growth > 0 && st.bytes+growth > st.quota {
-		return errors.New("etcdserver: mvcc: database space exceeded")
-	}
-	return nil
-}

@@ -26,7 +26,7 @@ func thingsIn(t *testing.T, n int, limit int64) *Resource {
 	r := st.Resource(thingKind(t))
 	r.account.limit = limit
 	for i := range n {
-		_, err := r.Create(t.Context(), &thing{ObjectMeta: meta.ObjectMeta{Namespace: "ns", Name: fmt.Sprintf("%03d", i)}}, Request{Namespace: "ns"})
+		_, err := r.Create(t.Context(), &thing{ObjectMeta: meta.ObjectMeta{Namespace: "ns", Name: fmt.Sprintf("%03d", i)}}, &Request{Namespace: "ns"})
 		require.NoError(t, err)
 	}
 	return r

@@ -62,7 +62,7 @@ func (r *Resource) Store() *Store { return r.st }
 
 // Len returns the number of objects of a kind. It is 0 for a kind that the store does not have.
 func (st *Store) Len(d *kinds.Kind) int {
-	if r, _ := st.known(d); r != nil {
+	if r, _ := st.Known(d); r != nil {
 		return r.Len()
 	}
 	return 0
@@ -87,7 +87,12 @@ func (r *Resource) Empty(resourceVersion string, annotations map[string]string) 
 }
 
 // Peek returns the present state of an object without waiting, or nil if there is none.
-func (r *Resource) Peek(namespace, name string) *Item { return r.lookup(key{namespace, name}) }
+func (r *Resource) Peek(namespace, name string) *Item {
+	r.st.mu.RLock()
+	it := r.lookupLocked(key{namespace, name})
+	r.st.mu.RUnlock()
+	return r.read(it)
+}
 
 // Newest returns the object that was stored last, as it is, or nil: most new objects of a kind have equal parts.
 func (r *Resource) Newest() kinds.Object {
@@ -98,12 +103,7 @@ func (r *Resource) Newest() kinds.Object {
 }
 
 // lookup returns the current state of an object, or nil.
-func (r *Resource) lookup(k key) *Item {
-	r.st.mu.RLock()
-	it := r.lookupLocked(k)
-	r.st.mu.RUnlock()
-	return r.read(it)
-}
+func (r *Resource) lookup(k key) *Item { return r.Peek(k.namespace, k.name) }
 
 // lookupLocked returns the current state of an object as it was stored, maybe under another kind; see Resource.read.
 func (r *Resource) lookupLocked(k key) *Item {

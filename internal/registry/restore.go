@@ -42,7 +42,7 @@ func (r *Resource) PrepareRestore(o kinds.Object, req Request) (*Restored, error
 	if err := r.restoreSystemFields(o, req); err != nil {
 		return nil, err
 	}
-	r.Kind.Conform(o)
+	r.Kind.ConformStored(o)
 	received, err := r.Kind.AsReceived(context.Background(), req.Version, o)
 	if err != nil {
 		return nil, err
@@ -143,7 +143,7 @@ func (e *RestoreError) Unwrap() error { return e.Err }
 // ForRestore returns the collection of a kind for PrepareRestore. If the store has none, Restore adds it with its objects. The
 // error says that another kind has the group and plural.
 func (st *Store) ForRestore(k *kinds.Kind) (*Resource, error) {
-	r, err := st.known(k)
+	r, err := st.Known(k)
 	if r == nil && err == nil {
 		r = st.newResource(k.Origin()).of(k)
 	}
@@ -169,7 +169,7 @@ func (st *Store) Restore(objects []*Restored, version uint64) error {
 		return err
 	}
 	inOrder := slices.Clone(objects)
-	slices.SortStableFunc(inOrder, func(a, b *Restored) int { return cmp.Compare(a.version-1, b.version-1) }) // none is the greatest
+	slices.SortStableFunc(inOrder, byVersion)
 	at := st.changeTime()
 	st.mu.Lock()
 	defer st.mu.Unlock()
@@ -201,6 +201,17 @@ func (st *Store) Restore(objects []*Restored, version uint64) error {
 	}
 	st.reachLocked(version)
 	return nil
+}
+
+// byVersion compares objects by their version. Those without one come last.
+func byVersion(a, b *Restored) int {
+	switch {
+	case a.version == b.version:
+		return 0
+	case b.version == 0 || a.version != 0 && a.version < b.version:
+		return -1
+	}
+	return 1
 }
 
 func (o *Restored) key() key {
@@ -312,7 +323,7 @@ func (r *Resource) PrepareValid(o kinds.Object, req Request) (*Restored, error) 
 	if err := r.restoreSystemFields(o, req); err != nil {
 		return nil, err
 	}
-	r.Kind.Conform(o)
+	r.Kind.ConformStored(o)
 	r.Kind.Type().Settle(o)
 	return &Restored{r, o, 0, r.Kind.Type().Size(o)}, nil
 }

@@ -125,7 +125,7 @@ func TestRestoredObjectsAreHeldToTheRulesOfACreate(t *testing.T) {
 		"a version out of range":  {version("4611686018427387904"), `metadata.resourceVersion: Invalid value: "4611686018427387904": must be at most 4611686018427387903`},
 		"a deletion that is done": {func(l *lease.Lease) { l.DeletionTimestamp = new(meta.NewTime(epoch)) }, prefix + `metadata.deletionTimestamp: Invalid value: "2026-01-02T02:04:05Z": must not be given without finalizers: the object would be gone`},
 		"managers without a format": {managed(meta.ManagedFieldsEntry{Manager: "m", Operation: "Update", APIVersion: "v1"}),
-			`metadata.managedFields: fieldsType "" is not FieldsV1`},
+			`metadata.managedFields: missing fieldsType in managed fields entry 0`},
 		"managers that cannot be read": {managed(meta.ManagedFieldsEntry{Manager: "m", Operation: "Update", APIVersion: "v1", FieldsType: "FieldsV1", FieldsV1: &meta.FieldsV1{Raw: []byte(`{"x":1}`)}}),
 			`metadata.managedFields: fieldsV1: got field "x", want a letter and a colon first`},
 		"an object too large": {func(l *lease.Lease) { l.Spec.HolderIdentity = new(string(make([]byte, 2<<20))) }, "the object is larger than 1572864 bytes"},

@@ -17,7 +17,7 @@ func TestRestoreOfANewKindInTwoGroups(t *testing.T) {
 	k, err := kinds.Compile(kind.Descriptor[*lease.Lease]{
 		Resource: kind.Resource{Group: "example.com", Kind: "Slip"},
 		Versions: []kind.Version[*lease.Lease]{{Name: "v1"}},
-		Aliases:  []kind.Alias[*lease.Lease]{{Group: "other.example.com", Version: kind.Version[*lease.Lease]{Name: "v1"}}},
+		Native:   &kind.Native[*lease.Lease]{CustomResource: true, Aliases: []kind.Alias[*lease.Lease]{{Group: "other.example.com", Version: kind.Version[*lease.Lease]{Name: "v1"}}}},
 	})
 	require.NoError(t, err)
 	st := registry.New(registry.Options{})

@@ -81,13 +81,13 @@ func TestPersistentWriteEndsWithItsContext(t *testing.T) {
 	r := leaseResource(st)
 	change, calls := overtaken(t, r, 100)
 	ctx, cancel := context.WithCancel(t.Context())
-	_, _, err := r.Update(ctx, &registry.Request{Namespace: "ns", Name: "a", Persistent: true},
-		registry.Replacement(func(current *registry.Item) (kinds.Object, error) {
+	_, _, err := r.Update(ctx, &registry.Request{Namespace: "ns", Name: "a"},
+		registry.Modification{Replacement: func(current *registry.Item) (kinds.Object, error) {
 			if *calls == 50 {
 				cancel()
 			}
 			return change(current)
-		}))
+		}})
 	assert.ErrorIs(t, err, context.Canceled)
 	assert.Equal(t, 51, *calls)
 }
@@ -97,7 +97,7 @@ func TestWritesOfClientsThatAreGoneChangeNothing(t *testing.T) {
 	r := leaseResource(st)
 	gone, cancel := context.WithCancel(t.Context())
 	cancel()
-	_, err := r.Create(gone, newLease("ns/a"), registry.Request{Namespace: "ns"})
+	_, err := r.Create(gone, newLease("ns/a"), &registry.Request{Namespace: "ns"})
 	require.ErrorIs(t, err, context.Canceled)
 	createAll(t, leasesIn(st), "ns/a")
 	change, calls := overtaken(t, r, 0)

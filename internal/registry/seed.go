@@ -34,6 +34,13 @@ func (st *Store) draw(counter *atomic.Uint64) (b [16]byte) {
 	return b
 }
 
+// SkipRandom leaves out n random values of a Seed, so that a fork draws others than its origin.
+func (st *Store) SkipRandom(n uint64) {
+	for i := range st.drawn {
+		st.drawn[i].Add(n)
+	}
+}
+
 // RandomUUID returns a UUID for a request, of version 4 (RFC 9562).
 func (st *Store) RandomUUID() string { return uuid(st.Random()) }
 

@@ -2,18 +2,57 @@ package registry
 
 import (
 	"context"
+	"math/bits"
 	"slices"
+	"time"
 
 	"github.com/kubecoord/kubecoord/internal/kinds"
 	"github.com/kubecoord/kubecoord/store/field"
-	"github.com/kubecoord/kubecoord/store/meta"
 )
 
-// maxSlow is how many validations that may take long a store runs at once. Others wait for one of them.
-const maxSlow = 4
+// A store runs at most maxSlow validations at once that may take long and are of one class of sizes. Others wait for one of them. A small
+// object does not wait for large ones, which may be of another client. A real server has no such limit; beside 400 large ones each is slow.
+const (
+	maxSlow     = 4
+	slowClasses = 5 // up to 16, 64 and 256 KiB, up to 1 MiB, and larger ones
+)
 
-// validate returns a 422 with the problems of a write, or nil, and warns of tolerated ones; old is nil on a create. named is the kind that the error names.
-func (r *Resource) validate(ctx context.Context, req *Request, o, old kinds.Object, named meta.GroupKind) error {
+// slow has a value for each validation that runs and may take long, by the class of its size.
+type slow [slowClasses]chan struct{}
+
+func newSlow() (s slow) {
+	for i := range s {
+		s[i] = make(chan struct{}, maxSlow)
+	}
+	return s
+}
+
+// of returns the class of a size in bytes.
+func (s *slow) of(size int) chan struct{} {
+	return s[min(bits.Len(uint(size)>>13)/2, slowClasses-1)]
+}
+
+// close waits until all validations have ended, at most closeWait.
+func (s *slow) close() {
+	end := time.NewTimer(closeWait)
+	defer end.Stop()
+	for _, class := range s {
+		for range maxSlow {
+			select {
+			case class <- struct{}{}:
+			case <-end.C:
+				return // a function of the user does not return
+			}
+		}
+	}
+}
+
+// closeWait is how long Close waits for functions of the user: the default deadline of the requests that have called them.
+const closeWait = time.Minute
+
+// validate returns a 422 with the problems of a write, or nil, and warns of tolerated ones; old is nil on a create. The error names the
+// kind that the body names.
+func (r *Resource) validate(ctx context.Context, req *Request, o, old, body kinds.Object) error {
 	name := o.GetObjectMeta().Name
 	o, err := r.Kind.AsReceived(ctx, req.Version, o)
 	if err != nil {
@@ -22,7 +61,15 @@ func (r *Resource) validate(ctx context.Context, req *Request, o, old kinds.Obje
 	if old, err = r.Kind.AsReceived(ctx, req.Version, old); err != nil {
 		return err
 	}
-	errs, err := r.check(ctx, req.Version, req.Sub, o, old)
+	var errs field.Errors
+	if r.Kind.ValidatesSlowly(req.Version, req.Sub) {
+		errs, err = r.check(ctx, req.Version, req.Sub, o, old)
+	} else {
+		errs = problems(r.Kind, req.Version, req.Sub, o, old)
+	}
+	if problem := req.Guard.malformedIn(o, old == nil); problem != nil && err == nil {
+		errs = kinds.WithMalformed(errs, problem, old == nil)
+	}
 	errs = slices.DeleteFunc(errs, func(e *field.Error) bool {
 		if e.Type != field.TypeTolerated {
 			return false
@@ -31,26 +78,26 @@ func (r *Resource) validate(ctx context.Context, req *Request, o, old kinds.Obje
 		return true
 	})
 	if err == nil && len(errs) > 0 {
-		err = errs.Status(named, name)
+		err = errs.Status(r.Kind.ErrorKind(body), name)
 	}
 	return err
 }
 
-// check does the validation. One that may take long, such as of a definition with many CEL rules, cannot be cancelled. It runs in a
+// check does a validation that may take long, such as of a definition with many CEL rules, and cannot be cancelled. It runs in a
 // goroutine, which the request leaves at its end, as in a real server. The error is that end. Close of the store waits for the
 // goroutines, and keeps their places.
 func (r *Resource) check(ctx context.Context, version int, sub *kinds.Subresource, o, old kinds.Object) (field.Errors, error) {
-	k := r.Kind
-	if !k.Strategy().SlowValidation {
-		return problems(k, version, sub, o, old), nil
+	k, st, size := r.Kind, r.st, r.Kind.Type().Size(o)
+	if old != nil {
+		size += k.Type().Size(old)
 	}
-	st := r.st
+	place := st.slow.of(size)
 	select {
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	case <-st.hub.Done():
 		return problems(k, version, sub, o, old), nil // no goroutine may outlive Close
-	case st.slow <- struct{}{}:
+	case place <- struct{}{}:
 	}
 	type outcome struct {
 		errs     field.Errors
@@ -58,7 +105,7 @@ func (r *Resource) check(ctx context.Context, version int, sub *kinds.Subresourc
 	}
 	done := make(chan outcome, 1)
 	go func() {
-		defer func() { <-st.slow }()
+		defer func() { <-place }()
 		var end outcome
 		defer func() {
 			end.panicked = recover()
@@ -81,8 +128,8 @@ func problems(k *kinds.Kind, version int, sub *kinds.Subresource, o, old kinds.O
 	switch {
 	case old == nil:
 		return k.ValidateCreate(version, o)
-	case sub != nil && sub.Body == nil:
-		return k.ValidateSubresource(sub, version, o, old)
+	case sub != nil && sub.Body != nil:
+		sub = nil
 	}
-	return k.ValidateUpdate(version, o, old)
+	return k.ValidateUpdate(version, sub, o, old)
 }

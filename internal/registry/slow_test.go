@@ -3,8 +3,10 @@ package registry_test
 import (
 	"context"
 	"fmt"
+	"strings"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -20,8 +22,8 @@ import (
 // slowThings is a kind whose validation begins with a value of began, and ends with one of end.
 func slowThings(t testing.TB, began, end chan string) *kinds.Kind {
 	k, err := kinds.NewKind(kind.Descriptor[meta.Object]{
-		Resource: kind.Resource{Kind: "Thing", Native: true},
-		Strategy: kind.Strategy[meta.Object]{SlowValidation: true},
+		Resource: kind.Resource{Kind: "Thing"},
+		Native:   &kind.Native[meta.Object]{SlowValidation: true},
 		New:      func() kinds.Object { return new(store.Unstructured) },
 		Versions: []kind.Version[meta.Object]{{Name: "v1", Validate: func(o, _ kinds.Object) field.Errors {
 			began <- o.GetObjectMeta().Name
@@ -47,7 +49,7 @@ func TestRequestsDoNotWaitForASlowValidation(t *testing.T) {
 		create := func(ctx context.Context, name string) {
 			o := &store.Unstructured{}
 			o.Name = name
-			_, err := r.Create(ctx, o, registry.Request{Namespace: "ns"})
+			_, err := r.Create(ctx, o, &registry.Request{Namespace: "ns"})
 			result <- err
 		}
 		go create(ctx, "good")
@@ -101,5 +103,92 @@ func TestRequestsDoNotWaitForASlowValidation(t *testing.T) {
 		end <- ""
 		<-closed
 		require.NoError(t, <-result)
+	})
+}
+
+// A client's large objects must not delay the small ones of another client, nor the writes of a status.
+func TestASmallObjectDoesNotWaitForLargeOnes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		began, end := make(chan string, 100), make(chan string)
+		st := newStore(t)
+		r := st.Resource(slowThings(t, began, end))
+		result := make(chan error, 100)
+		create := func(name string, size int) {
+			o := &store.Unstructured{Content: map[string]any{"spec": strings.Repeat("x", size)}}
+			o.Name = name
+			_, err := r.Create(t.Context(), o, &registry.Request{Namespace: "ns"})
+			result <- err
+		}
+		for _, size := range []int{0, 20 << 10, 70 << 10, 300 << 10, 1100 << 10} {
+			for i := range 6 {
+				go create(fmt.Sprint(size, "-", i), size)
+			}
+			synctest.Wait()
+			assert.Len(t, began, 4, "%d bytes: four at once", size)
+			for range 4 {
+				<-began
+			}
+		}
+		for range 30 {
+			end <- ""
+			require.NoError(t, <-result)
+		}
+	})
+}
+
+// Close of a store does not wait for ever.
+func TestCloseLeavesAValidationThatDoesNotReturn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		began, end := make(chan string, 1), make(chan string)
+		st := newStore(t)
+		r := st.Resource(slowThings(t, began, end))
+		ctx, cancel := context.WithCancel(t.Context())
+		cancelled := make(chan error, 1)
+		go func() {
+			_, err := r.Create(ctx, &store.Unstructured{ObjectMeta: objectMeta("ns/a")}, &registry.Request{Namespace: "ns"})
+			cancelled <- err
+		}()
+		<-began
+		cancel()
+		require.ErrorIs(t, <-cancelled, context.Canceled)
+		start := time.Now()
+		st.Close()
+		assert.Equal(t, time.Minute, time.Since(start))
+		end <- ""
+	})
+}
+
+// A controller writes the status of all objects. It must not wait for the validation of one.
+func TestAWriteOfTheStatusDoesNotWaitForSlowValidations(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		k, err := kinds.NewKind(kind.Descriptor[meta.Object]{
+			Resource: kind.Resource{Kind: "Thing", Status: true},
+			Native:   &kind.Native[meta.Object]{SlowValidation: true},
+			Strategy: kind.Strategy[meta.Object]{Update: kind.UpdateStrategy[meta.Object]{Unconditional: true}},
+			New:      func() kinds.Object { return new(store.Unstructured) },
+			Versions: []kind.Version[meta.Object]{{
+				Name: "v1", Validate: func(o, _ kinds.Object) field.Errors { time.Sleep(time.Second); return nil },
+				ValidateStatus: func(_, _ kinds.Object) field.Errors { return nil },
+			}},
+		})
+		require.NoError(t, err)
+		r := newStore(t).Resource(k)
+		at := registry.Request{Namespace: "ns", Name: "a"}
+		_, err = r.Create(t.Context(), &store.Unstructured{ObjectMeta: objectMeta("ns/a")}, &at)
+		require.NoError(t, err)
+		for i := range 4 {
+			go r.Create(t.Context(), &store.Unstructured{ObjectMeta: objectMeta(fmt.Sprint("ns/b", i))}, &registry.Request{Namespace: "ns"})
+		}
+		synctest.Wait()
+		start := time.Now()
+		at.Sub = k.Subresource("status")
+		_, _, err = r.Update(t.Context(), &at, registry.Replacement(func(current *registry.Item) (kinds.Object, error) {
+			o := current.Copy().(*store.Unstructured)
+			o.Content = map[string]any{"status": "good"}
+			return o, nil
+		}))
+		require.NoError(t, err)
+		assert.Zero(t, time.Since(start))
+		time.Sleep(time.Minute)
 	})
 }

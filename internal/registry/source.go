@@ -1,11 +1,14 @@
 package registry
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"math"
 	"time"
 
 	"github.com/kubecoord/kubecoord/internal/hub"
+	"github.com/kubecoord/kubecoord/internal/kinds"
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
@@ -99,6 +102,7 @@ func (m memory) commit(ctx context.Context, r *Resource, w write) (write, error)
 		}
 		st.interned.Metadata(w.obj.GetObjectMeta(), old)
 	}
+	w.share(r.Kind)
 	at := st.changeTime()
 	st.mu.Lock()
 	defer st.mu.Unlock()
@@ -113,6 +117,19 @@ func (m memory) commit(ctx context.Context, r *Resource, w write) (write, error)
 	}
 	r.publishLocked(ctx, &w, at)
 	return w, nil
+}
+
+// checkQuotaLocked refuses a write that adds bytes to a store that has no room for them
+// (upstream: etcd, api/v3rpc/rpctypes, ErrNoSpace; a server passes its text on).
+func (st *Store) checkQuotaLocked(w *write) error {
+	growth := int64(w.size) + objectOverhead
+	if w.old != nil {
+		growth -= w.old.counted()
+	}
+	if w.obj != nil && st.quota > 0 && growth > 0 && st.bytes+growth > st.quota {
+		return errors.New("etcdserver: mvcc: database space exceeded")
+	}
+	return nil
 }
 
 // changeTime returns the time of a change if the history needs it. It calls the user's
@@ -133,7 +150,9 @@ func (r *Resource) publishLocked(ctx context.Context, w *write, at time.Time) {
 	if w.obj != nil {
 		next = newItem(r.Kind, w.obj, w.version)
 		next.size = uint32(w.size)
-		next.fill(w.filled)
+		if w.filled {
+			next.fill()
+		}
 		setResourceVersion(w.obj, w.version)
 		w.answer = next
 		st.bytes += next.counted()
@@ -149,10 +168,29 @@ func (r *Resource) publishLocked(ctx context.Context, w *write, at time.Time) {
 
 // newChange returns the change of a write to the state next, which is nil if the object is gone.
 func (r *Resource) newChange(w *write, next *Item, at time.Time) *hub.Change[change] {
-	c := &hub.Change[change]{Version: w.version, Collection: r.id, At: at, Payload: change{old: w.old, new: next}}
-	newest := c.Payload.newest() // unlike w.key, its texts are no part of a request
-	c.Namespace, c.Name, c.Size = newest.Namespace(), newest.Name(), newest.counted()
-	return c
+	newest := cmp.Or(next, w.old)
+	m := newest.meta() // unlike w.key, its texts are no part of a request
+	return &hub.Change[change]{
+		Version: w.version, Collection: r.id, Namespace: m.Namespace, Name: m.Name, Size: max(newest.counted(), int64(w.held)), At: at,
+		Payload: change{old: w.old, new: next},
+	}
+}
+
+// shareFrom is the size from which the states of an object share memory, and from which their memory is counted. Of smaller ones the
+// number of changes is a bound.
+const shareFrom = 2 << 10
+
+// share makes the next state share the memory of the state before it, and counts what only that has: what the history holds by the change.
+func (w *write) share(k *kinds.Kind) {
+	if w.old == nil || w.old.size < shareFrom || w.old.kind != k {
+		return
+	}
+	var next any
+	if w.obj != nil {
+		next = k.Type().CopyStruct(w.obj) // another attempt may change obj, which therefore keeps its own memory
+		w.obj = next.(kinds.Object)
+	}
+	w.held = k.Type().Share(next, w.old.obj)
 }
 
 // applyLocked makes a change in the tree, and passes it to the observers.

@@ -11,7 +11,6 @@ import (
 	"github.com/kubecoord/kubecoord/internal/hub"
 	"github.com/kubecoord/kubecoord/internal/intern"
 	"github.com/kubecoord/kubecoord/internal/kinds"
-	"github.com/kubecoord/kubecoord/store/admission"
 	"github.com/kubecoord/kubecoord/store/clock"
 	"github.com/kubecoord/kubecoord/store/meta"
 	"github.com/kubecoord/kubecoord/watch"
@@ -39,6 +38,7 @@ const (
 type Store struct {
 	now      func() time.Time // the time that objects are stamped with
 	clock    clock.Clock      // for timers
+	began    time.Time        // no time of this run is before it
 	hub      *hub.Hub[change]
 	interned *intern.Table
 	seed     uint64           // of random values; 0 is random
@@ -48,10 +48,9 @@ type Store struct {
 	quota    int64            // of bytes, or 0
 	source   source
 	engine   *engine // nil for a store in memory
-	// admission decides about writes, or is nil. It is set before the first request.
-	admission admission.Interface
-	claims    admission.Claims // or nil; as admission
-	slow      chan struct{}    // has a value for each validation that runs and may take long
+	gate     gate    // it is set before the first request
+	slow     slow
+	dropped  atomic.Uint64 // the version of the last Drop
 
 	// mu guards all below and every tree. While it is held, no function of the user is
 	// called, and no object is copied; see the package comment for the order of locks.
@@ -97,9 +96,6 @@ func eventItem(c *hub.Change[change]) *Item {
 	return c.Payload.new
 }
 
-// SetAdmission makes writes ask an Admission. It must be called before the first write that is to be asked about.
-func (st *Store) SetAdmission(a admission.Interface) { st.admission = a }
-
 // New returns an empty Store.
 func New(opts Options) *Store {
 	opts.FirstResourceVersion = cmp.Or(opts.FirstResourceVersion, DefaultFirstVersion)
@@ -129,13 +125,25 @@ func newStore(opts *Options) *Store {
 		quota:     opts.Quota,
 		resources: map[meta.GroupResource]*Resource{},
 	}
+	st.began = earlier(now(), time.Now())
 	st.aging.Store(opts.HistoryAge > 0)
 	st.drawn[1].Store(requestsFrom)
-	st.source, st.slow = memory{st}, make(chan struct{}, maxSlow)
+	st.source, st.gate, st.slow = memory{st}, open{}, newSlow()
 	return st
 }
 
-// Close ends all watches, now and to come, and waits for validations that their requests have left. Objects can still be read and
+// Began returns a time that no clock of this run was before, the clock of the store and the clock of the machine: a fork has the times
+// of the store that it was made of too.
+func (st *Store) Began() time.Time { return st.began }
+
+func earlier(a, b time.Time) time.Time {
+	if b.Before(a) {
+		return b
+	}
+	return a
+}
+
+// Close ends all watches, now and to come, and waits for validations that their requests have left, at most a minute. Objects can still be read and
 // written, unless the store is on a Backend. Closing twice is fine.
 func (st *Store) Close() {
 	st.mu.Lock()
@@ -151,9 +159,7 @@ func (st *Store) Close() {
 	if st.engine != nil {
 		st.engine.close()
 	}
-	for range maxSlow {
-		st.slow <- struct{}{}
-	}
+	st.slow.close()
 }
 
 // ExpireHistory forgets all changes up to now, as the compaction of a real server does. Watches that have sent all of
@@ -220,7 +226,8 @@ func (st *Store) Fork() (*Store, error) {
 		f.clock = c.Fork()
 		f.now = f.clock.Now
 	}
-	f.source, f.slow = memory{f}, make(chan struct{}, maxSlow)
+	f.began = earlier(st.began, f.now()) // a bubble begins in the year 2000
+	f.source, f.gate, f.slow = memory{f}, open{}, newSlow()
 	if err := st.engine.checkLoaded(); err != nil {
 		return nil, err
 	}
@@ -230,6 +237,7 @@ func (st *Store) Fork() (*Store, error) {
 		return nil, fmt.Errorf("store.Fork: got a store that was closed, want one that is open: %w", ErrClosed)
 	}
 	f.aging.Store(st.aging.Load())
+	f.dropped.Store(st.dropped.Load())
 	for i := range f.drawn {
 		f.drawn[i].Store(st.drawn[i].Load())
 	}

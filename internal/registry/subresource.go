@@ -33,7 +33,7 @@ func (c through) plan(ctx context.Context, r *Resource, current *Item, req *Requ
 		return w, err
 	}
 	bodies, inBody := r.bodies(*req)
-	body, err := bodies.after(ctx, c.change, newItem(sub.Body, live, current.version), inBody)
+	body, err := bodies.after(ctx, c.change, newItem(sub.Body, live, current.version), inBody, false)
 	if err != nil {
 		return w, err
 	}
@@ -47,9 +47,9 @@ func (c through) plan(ctx context.Context, r *Resource, current *Item, req *Requ
 	return r.replace(ctx, current, o, req, false)
 }
 
-// Body returns the body of a subresource for a state of the parent.
-func (r *Resource) Body(sub *kinds.Subresource, parent *Item) (*Item, error) {
-	if sub.Shows != nil {
+// Body returns the body of a subresource for a state of the parent. get is set for the answer of a get, which Shows may refuse.
+func (r *Resource) Body(sub *kinds.Subresource, parent *Item, get bool) (*Item, error) {
+	if get && sub.Shows != nil {
 		if err := sub.Shows(parent.obj); err != nil {
 			return nil, err
 		}
@@ -69,15 +69,15 @@ func (r *Resource) bodies(req Request) (*Resource, *Request) {
 
 // CreateSub answers a create of a body of a subresource. The answer is nil for a Status.
 func (r *Resource) CreateSub(ctx context.Context, req *Request, body kinds.Object) (answer *Item, err error) {
-	r.asks(ctx, req)
+	r.st.gate.begin(ctx, r, req) // nothing is stored, so nobody ends what it has taken
 	bodies, inBody := r.bodies(*req)
 	if err := bodies.updateManagers(ctx, body, nil, inBody, r.st.now()); err != nil {
 		return nil, err
 	}
-	if body, err = bodies.admit(ctx, body, nil, inBody); err != nil {
+	if body, err = r.st.gate.admit(ctx, bodies, body, nil, inBody, false); err != nil {
 		return nil, err
 	}
-	if r.asked(req) {
+	if r.st.gate.asks(req) {
 		if err := MatchNamespace(body.GetObjectMeta(), req.Namespace); err != nil {
 			return nil, err
 		}
@@ -85,7 +85,7 @@ func (r *Resource) CreateSub(ctx context.Context, req *Request, body kinds.Objec
 	if errs := req.Sub.Body.ValidateContent(0, body); len(errs) > 0 {
 		return nil, errs.Status(req.Sub.Body.GroupKind(), req.Name)
 	}
-	if err := bodies.mayWrite(ctx, body, nil, inBody); err != nil {
+	if err := r.st.gate.mayWrite(ctx, bodies, body, nil, inBody); err != nil {
 		return nil, err
 	}
 	switch {
@@ -198,7 +198,7 @@ func (r *Resource) removeThrough(ctx context.Context, req *Request, body kinds.O
 			opts.Preconditions = &kinds.Preconditions{UID: p.UID, ResourceVersion: new(w.answer.ResourceVersion())}
 		}
 	}
-	_, err := r.Delete(ctx, &Request{Namespace: req.Namespace, Name: req.Name, asking: asking{silent: true}}, &opts)
+	_, err := r.Delete(ctx, &Request{Namespace: req.Namespace, Name: req.Name, Guard: &Guard{silent: true}}, &opts)
 	return err
 }
 

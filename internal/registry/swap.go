@@ -29,7 +29,7 @@ func errDropped() *meta.StatusError {
 // Find returns the collection of a kind, which it makes if there is none. The error says that another kind has the
 // group and plural, or that the store is on a Backend and does not have the kind.
 func (st *Store) Find(d *kinds.Kind) (*Resource, error) {
-	if r, err := st.known(d); r != nil || err != nil {
+	if r, err := st.Known(d); r != nil || err != nil {
 		return r, err
 	}
 	st.mu.Lock()
@@ -43,18 +43,18 @@ func (st *Store) Find(d *kinds.Kind) (*Resource, error) {
 
 // Check returns the error of Find, and makes no collection.
 func (st *Store) Check(d *kinds.Kind) error {
-	_, err := st.known(d)
+	_, err := st.Known(d)
 	return err
 }
 
-// known returns the collection of a kind, or nil. The error is the error of Find.
-func (st *Store) known(d *kinds.Kind) (*Resource, error) {
+// Known returns the collection of a kind, or nil. The error is the error of Find.
+func (st *Store) Known(d *kinds.Kind) (*Resource, error) {
 	st.mu.RLock()
 	defer st.mu.RUnlock()
 	return st.findLocked(d)
 }
 
-// findLocked is known with the lock held.
+// findLocked is Known with the lock held.
 func (st *Store) findLocked(d *kinds.Kind) (*Resource, error) {
 	r := st.resources[d.Origin().GroupResource()]
 	switch {
@@ -75,7 +75,7 @@ func (st *Store) named(gr meta.GroupResource) *Resource {
 
 // newResource returns the collection of a kind, which install adds to the store.
 func (st *Store) newResource(d *kinds.Kind) *Resource {
-	return &Resource{d, &collection{st: st, account: &account{limit: maxRemembered}, tree: btree.NewG(treeDegree, entryLess), index: newIndex()}}
+	return &Resource{d, &collection{st: st, since: st.dropped.Load(), account: &account{limit: maxRemembered}, tree: btree.NewG(treeDegree, entryLess), index: newIndex()}}
 }
 
 // installLocked makes r the collection of its group and plural.
@@ -97,10 +97,7 @@ func (st *Store) Register(ctx context.Context, k *kinds.Kind) error {
 	if err := st.Loaded(ctx); err != nil {
 		return err
 	}
-	e.turn.Lock()
-	err := st.register(ctx, k)
-	e.turn.Unlock()
-	if err != nil {
+	if err := e.register(ctx, k); err != nil {
 		return err
 	}
 	r, err := st.Find(k)
@@ -110,10 +107,28 @@ func (st *Store) Register(ctx context.Context, k *kinds.Kind) error {
 	return e.waitFor(ctx, r, r.since) // its objects may be newer than the cache
 }
 
+// register is Register while no changes of the backend are taken over.
+func (e *engine) register(ctx context.Context, k *kinds.Kind) error {
+	e.turn.Lock()
+	defer e.turn.Unlock()
+	return e.st.register(ctx, k)
+}
+
 // register is Register with e.turn held, if there is an engine.
 func (st *Store) register(ctx context.Context, k *kinds.Kind) error {
+	old := st.named(k.GroupResource())
+	// New is a function of the user, so it is called without the lock.
+	same := old == nil || reflect.TypeOf(old.Kind.New(0)) == reflect.TypeOf(k.New(0))
+	if old != nil && !same && old.Kind != k {
+		if err := old.snapshot().readable(k); err != nil {
+			return err
+		}
+	}
 	st.mu.Lock()
-	old := st.resources[k.GroupResource()]
+	if st.resources[k.GroupResource()] != old { // another Register was faster
+		st.mu.Unlock()
+		return st.register(ctx, k)
+	}
 	switch {
 	case old == nil && st.engine != nil:
 		st.mu.Unlock()
@@ -125,18 +140,6 @@ func (st *Store) register(ctx context.Context, k *kinds.Kind) error {
 	case old.Kind == k && old.retired.Load() == nil:
 		st.mu.Unlock()
 		return nil
-	}
-	if reflect.TypeOf(old.Kind.New(0)) != reflect.TypeOf(k.New(0)) {
-		s := old.snapshotLocked()
-		st.mu.Unlock()
-		if err := s.readable(k); err != nil {
-			return err
-		}
-		st.mu.Lock()
-		if st.resources[k.GroupResource()] != old { // another Register was faster
-			st.mu.Unlock()
-			return st.register(ctx, k)
-		}
 	}
 	st.replaceLocked(old, k)
 	st.mu.Unlock()
@@ -167,10 +170,15 @@ func (st *Store) replaceLocked(old *Resource, k *kinds.Kind) {
 	old.retireLocked(ErrInitializing())
 }
 
-func (r *Resource) read(it *Item) *Item { return it.under(r.Kind) }
+// read returns an item, which may be nil, as an object of the kind.
+func (r *Resource) read(it *Item) *Item {
+	if it == nil || it.kind == r.Kind {
+		return it
+	}
+	return it.under(r.Kind)
+}
 
-// under returns the item as an object of a kind. An item that was stored under a kind that was replaced since is converted once, as a
-// server reads an object that it has stored before the kind changed.
+// under reads the item by the present kind k, converting it once and remembering the result.
 func (it *Item) under(k *kinds.Kind) *Item {
 	if it == nil || it.kind == k || it.kind.Origin() == k.Origin() {
 		return it
@@ -211,15 +219,17 @@ func (it *Item) as(k *kinds.Kind) (*Item, error) {
 	next := newItem(k, o, it.version)
 	next.size = it.size // as it is counted, until it is written
 	setResourceVersion(o, it.version)
-	next.fill(it.isFilled() || k.Info().Trees && !k.Type().Equal(o, it.obj))
+	if it.isFilled() || k.Info().Trees && !k.Type().Equal(o, it.obj) {
+		next.fill()
+	}
 	return next, nil
 }
 
 // Drop deletes all objects of a kind, whatever finalizers they have, and then retires its collection. Watches get
-// the deletions, and then end.
+// the deletions, and then end. A store in memory forgets the kind and its changes.
 func (st *Store) Drop(ctx context.Context, k *kinds.Kind) error {
-	r, err := st.Find(k)
-	if err != nil {
+	r, err := st.Known(k)
+	if r == nil {
 		return err
 	}
 	for {
@@ -237,6 +247,11 @@ func (st *Store) Drop(ctx context.Context, k *kinds.Kind) error {
 		empty := r.tree.Len() == 0
 		if empty {
 			r.retireLocked(errDropped())
+			if st.engine == nil && st.resources[k.GroupResource()] == r {
+				delete(st.resources, k.GroupResource())
+				st.dropped.Store(st.version)
+				st.hub.Forget(r.id)
+			}
 		}
 		st.mu.Unlock()
 		if empty {
@@ -246,9 +261,10 @@ func (st *Store) Drop(ctx context.Context, k *kinds.Kind) error {
 	}
 }
 
-// EndWatches ends the watches of a kind that have EndWithoutContact set.
+// EndWatches ends the watches of a kind that have EndWithoutContact set. Like Drop and SetTerminating it makes no collection: one of a
+// kind that is gone would stay.
 func (st *Store) EndWatches(k *kinds.Kind) {
-	if r, err := st.Find(k); err == nil {
+	if r, _ := st.Known(k); r != nil {
 		r.epoch.Add(1)
 		st.hub.Signal()
 	}
@@ -256,7 +272,7 @@ func (st *Store) EndWatches(k *kinds.Kind) {
 
 // SetTerminating sets whether the definition of a kind is terminating. While it is, nothing can be created.
 func (st *Store) SetTerminating(k *kinds.Kind, terminating bool) {
-	if r, err := st.Find(k); err == nil {
+	if r, _ := st.Known(k); r != nil {
 		r.terminating.Store(terminating)
 	}
 }
@@ -268,9 +284,9 @@ func (st *Store) Terminating(k *kinds.Kind) bool {
 }
 
 // mayCreate refuses a create while the definition of the kind is terminating (upstream: apiextensions-apiserver,
-// apiserver/customresource_handler.go, forbidCreateAdmission). current is the state before the write.
-func (r *Resource) mayCreate(current *Item, name string) error {
-	if current != nil || !r.terminating.Load() {
+// apiserver/customresource_handler.go, forbidCreateAdmission).
+func (r *Resource) mayCreate(name string) error {
+	if !r.terminating.Load() {
 		return nil
 	}
 	gr, named := r.GroupResource(), r.GroupResource().String()

@@ -86,7 +86,9 @@ func TestKindComesLaterToAStoreOnABackend(t *testing.T) {
 func TestStoragePrefixOfAKindThatComesLater(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		st := openOn(t, engine.New(1000))
-		kind := valves(func(d *kind.Descriptor[*valve]) { d.Resource.StoragePrefix = "leases" })
+		kind := valves(func(d *kind.Descriptor[*valve]) {
+			d.Native = &kind.Native[*valve]{CustomResource: true, StoragePrefix: "leases"}
+		})
 		assert.EqualError(t, st.Register(t.Context(), kinds.Of(kind)),
 			`store: StoragePrefix: got "leases" for leases.coordination.k8s.io and valves.example.com, want one for each kind`)
 	})

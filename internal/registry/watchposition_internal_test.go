@@ -27,7 +27,7 @@ func TestWatchLosesNoWriteThatComesNext(t *testing.T) {
 	defer st.Close()
 	r := st.Resource(checkedKind(t, func(string) {}))
 	create := func(name string) {
-		_, err := r.Create(t.Context(), &widget{ObjectMeta: meta.ObjectMeta{Name: name}}, Request{Namespace: "ns"})
+		_, err := r.Create(t.Context(), &widget{ObjectMeta: meta.ObjectMeta{Name: name}}, &Request{Namespace: "ns"})
 		assert.NoError(t, err)
 	}
 	done := make(chan *Watcher, 3)

@@ -20,7 +20,7 @@ import (
 //  1. make the next state: from a body, or from the current state and a Change, and
 //     update its field managers (change.go)
 //  2. prepare it: resourceVersion, names, and the fields that the server owns
-//     (prepare.go), and what it needs beside itself (claims.go)
+//     (prepare.go), and what it needs beside itself (gate.go)
 //  3. validate it, and collect warnings (internal/kinds, validate.go)
 //  4. stop if it changes nothing
 //  5. refuse it if it is too large (prepare.go)
@@ -42,19 +42,10 @@ type Request struct {
 	FieldManager string
 	// Sub, if not nil, is the subresource of the kind that is written.
 	Sub *kinds.Subresource
-	// MayCreate, if not nil, returns why an update or an apply must not create the object.
-	MayCreate func() error
-	// Found, if not nil, is the present state, which the caller has read. The first attempt begins with it.
-	Found *Item
-	// Persistent writes start again as long as other writes come first.
-	Persistent bool
 	// Warn, if not nil, is called with each warning for the client.
 	Warn func(text string)
-	// Options are the options of a create or an update as the client sent them, for the Admission. Nil: the ones above.
-	Options *kinds.WriteOptions
-
-	asking  asking
-	effects *effects // of the attempt that is made
+	// Guard is for the Admission and the Claims of the store, or nil.
+	Guard *Guard
 }
 
 func (req *Request) warn(text string) {
@@ -70,7 +61,7 @@ func (req *Request) key() key { return key{req.Namespace, req.Name} }
 const maxRetries = 5
 
 // Create stores a new object, given in the stored form with defaults filled in, and takes ownership of it.
-func (r *Resource) Create(ctx context.Context, o kinds.Object, req Request) (it *Item, err error) {
+func (r *Resource) Create(ctx context.Context, o kinds.Object, req *Request) (it *Item, err error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
@@ -80,24 +71,26 @@ func (r *Resource) Create(ctx context.Context, o kinds.Object, req Request) (it 
 		return nil, err
 	}
 	req.dedupOwners(m, "")
-	if err := r.updateManagers(ctx, o, nil, &req, r.st.now()); err != nil {
+	if err := r.updateManagers(ctx, o, nil, req, r.st.now()); err != nil {
 		return nil, err
 	}
 	req.Name = m.Name
-	r.asks(ctx, &req)
-	req.effects = r.newEffects()
-	defer func() { req.effects.end(it != nil && it.version > 0) }()
-	req.asking.owns = true
-	if o, err = r.admit(ctx, o, nil, &req); err != nil {
+	gate := r.st.gate
+	end := gate.begin(ctx, r, req)
+	defer func() { end(it != nil && it.version > 0) }()
+	if err := r.mayCreate(req.Name); err != nil {
+		return nil, err
+	}
+	if o, err = gate.admit(ctx, r, o, nil, req, true); err != nil {
 		return nil, err
 	}
 	m = o.GetObjectMeta()
 	req.dedupOwners(m, afterAdmission)
 	if !r.Info().Stored() {
-		return r.answer(ctx, o, &req)
+		return r.answer(ctx, o, req)
 	}
 	if m.Name != "" || m.GenerateName == "" {
-		it, err := r.create(ctx, o, &req)
+		it, err := r.create(ctx, o, req)
 		if errors.Is(err, meta.ReasonAlreadyExists) && m.GenerateName != "" {
 			return nil, r.noUniqueName(m.Name, err)
 		}
@@ -105,11 +98,11 @@ func (r *Resource) Create(ctx context.Context, o kinds.Object, req Request) (it 
 	}
 	for attempt := 1; ; attempt++ {
 		m.Name = r.generateName(m.GenerateName)
-		it, err := r.create(ctx, r.Kind.Copy(o), &req)
+		it, err := r.create(ctx, r.Kind.Copy(o), req)
 		if !errors.Is(err, meta.ReasonAlreadyExists) {
 			return it, err
 		}
-		req.effects.end(false)
+		end(false)
 		if attempt == generateAttempts {
 			return nil, r.noUniqueName(m.Name, err)
 		}
@@ -123,14 +116,14 @@ func (r *Resource) answer(ctx context.Context, o kinds.Object, req *Request) (*I
 	if errs := r.Kind.ValidateContent(req.Version, o); len(errs) > 0 {
 		return nil, errs.Status(meta.GroupKind{Group: r.Info().Group}, "")
 	}
-	if err := r.mayWrite(ctx, o, nil, req); err != nil {
+	if err := r.st.gate.mayWrite(ctx, r, o, nil, req); err != nil {
 		return nil, err
 	}
-	if to := r.Kind.Strategy().Through; to != nil {
+	if to := r.Kind.Native().Through; to != nil {
 		return newItem(r.Kind, o, 0), r.createThrough(ctx, to, o, req)
 	}
 	r.Kind.PrepareNew(ctx, o)
-	if complete := r.Kind.Strategy().Answer; complete != nil {
+	if complete := r.Kind.Native().Answer; complete != nil {
 		if err := complete(ctx, o); err != nil {
 			return nil, err
 		}
@@ -166,13 +159,21 @@ func (r *Resource) planCreate(ctx context.Context, o kinds.Object, req *Request)
 	if err := r.prepareCreate(ctx, o, req); err != nil {
 		return w, err
 	}
-	if err := r.mayWrite(ctx, o, nil, req); err != nil {
+	if err := r.mayWriteNew(ctx, o, req); err != nil {
 		return w, err
 	}
 	if v, err := parseResourceVersion(o.GetObjectMeta().ResourceVersion); err == nil && v != 0 && !req.DryRun {
 		return w, errors.New("resourceVersion should not be set on objects to be created")
 	}
 	return r.creation(ctx, o, req, false)
+}
+
+// mayWriteNew asks about an object that is valid, before it is stored.
+func (r *Resource) mayWriteNew(ctx context.Context, o kinds.Object, req *Request) error {
+	if err := r.mayCreate(o.GetObjectMeta().Name); err != nil {
+		return err
+	}
+	return r.st.gate.mayWrite(ctx, r, o, nil, req)
 }
 
 // creation returns the write of a new object after steps 2 and 3.
@@ -204,10 +205,8 @@ func (r *Resource) prepareCreate(ctx context.Context, o kinds.Object, req *Reque
 	m := o.GetObjectMeta()
 	m.UID = r.newUID()
 	m.CreationTimestamp = meta.NewTime(r.st.now())
-	if !r.Kind.Strategy().KeepsVersion {
-		r.Kind.Conform(o)
-	}
-	if err := r.claim(ctx, o, nil, req); err != nil {
+	r.Kind.Conform(o)
+	if err := r.st.gate.claim(ctx, r, o, nil, req); err != nil {
 		return err
 	}
 	r.Kind.EarlyWarnings(o, req.warn)
@@ -215,7 +214,7 @@ func (r *Resource) prepareCreate(ctx context.Context, o kinds.Object, req *Reque
 	if err := MatchNamespace(m, req.Namespace); err != nil {
 		return err
 	}
-	if err := r.validate(ctx, req, o, nil, r.Kind.ErrorKind(o)); err != nil {
+	if err := r.validate(ctx, req, o, nil, o); err != nil {
 		return err
 	}
 	r.Kind.Warnings(o, nil, req.warn)
@@ -232,12 +231,11 @@ func (r *Resource) alreadyExists(name string, have *Item) error {
 }
 
 // Update makes a change to an object. created reports whether there was no object before. The error is a conflict if
-// other writes came first too often, unless the request is Persistent.
+// other writes came first too often, unless the change persists.
 func (r *Resource) Update(ctx context.Context, req *Request, change Change) (it *Item, created bool, err error) {
 	if body, ok := change.(bodyChange); ok && req.Sub != nil && req.Sub.Body != nil {
 		change = through{body}
 	}
-	r.asks(ctx, req)
 	w, err := r.attempt(ctx, req, change)
 	if err != nil {
 		return nil, false, err
@@ -249,7 +247,11 @@ func (r *Resource) Update(ctx context.Context, req *Request, change Change) (it 
 // may be old. What is decided from that without a commit, a refusal or a write that changes nothing, is decided again
 // unless that is the present state (upstream: apiserver, storage/etcd3/store.go, GuaranteedUpdate).
 func (r *Resource) attempt(ctx context.Context, req *Request, c Change) (w write, err error) {
-	current, confirmed := req.Found, false
+	var current *Item
+	confirmed := false
+	if s, ok := c.(*Sent); ok {
+		current = s.found
+	}
 	if current == nil {
 		current = r.lookup(req.key())
 	}
@@ -257,7 +259,7 @@ func (r *Resource) attempt(ctx context.Context, req *Request, c Change) (w write
 		if err := ctx.Err(); err != nil {
 			return write{}, err
 		}
-		if current != nil {
+		if current != nil && r.Kind.Remembers(req.Version) {
 			_, deletes := c.(deletion)
 			if err := r.convertBefore(ctx, current, req.Version, deletes || req.DryRun); err != nil {
 				return write{}, err
@@ -269,7 +271,7 @@ func (r *Resource) attempt(ctx context.Context, req *Request, c Change) (w write
 			switch {
 			case !isLost:
 				return w, err
-			case retries == maxRetries && !req.Persistent:
+			case retries == maxRetries && !persists(c):
 				return w, meta.NewConflict(r.Kind.GroupResource(), req.Name, conflictText)
 			}
 			retries++
@@ -292,8 +294,8 @@ func (r *Resource) attempt(ctx context.Context, req *Request, c Change) (w write
 
 // once plans a change, and commits it if there is something to commit.
 func (r *Resource) once(ctx context.Context, current *Item, req *Request, c Change, w *write) (committed bool, err error) {
-	req.effects = r.newEffects()
-	defer func() { req.effects.end(committed && err == nil && w.obj != nil) }()
+	end := r.st.gate.begin(ctx, r, req)
+	defer func() { end(committed && err == nil && w.obj != nil) }()
 	if *w, err = c.plan(ctx, r, current, req); err != nil || w.done {
 		return false, err
 	}
@@ -302,24 +304,43 @@ func (r *Resource) once(ctx context.Context, current *Item, req *Request, c Chan
 
 // commit is step 6. What an object that is gone had claimed is released.
 func (r *Resource) commit(ctx context.Context, w *write) (err error) {
+	if err := r.checkName(w); err != nil {
+		return err
+	}
 	*w, err = r.st.source.commit(ctx, r, *w)
-	if err == nil && w.obj == nil && r.st.claims != nil {
-		r.st.claims.Release(ctx, r.Kind, w.old.obj)
+	if err == nil && w.obj == nil {
+		r.st.gate.release(ctx, r, w.old)
 	}
 	return err
 }
 
-// convertBefore does the conversions that an update makes of the state before it: to the version of the request, for which the
-// result of an earlier one will do, and back. A deletion and a dry run find the state in storage and not in the watch cache
-// (upstream: apiserver, storage/etcd3, getStateFromObject).
-func (r *Resource) convertBefore(ctx context.Context, current *Item, version int, stored bool) error {
-	if !r.Kind.Remembers(version) {
+// checkName returns the error of an object of another name: no rule has seen what the last function of the kind has done.
+func (r *Resource) checkName(w *write) error {
+	if w.obj == nil {
 		return nil
 	}
-	o, err := r.Kind.Convert(ctx, current.obj, 0, version, kind.Reuse(!stored))
-	if err == nil && !stored {
-		_, err = r.Kind.Convert(ctx, o, version, 0, kind.Anew)
+	m := w.obj.GetObjectMeta()
+	if m.Namespace == w.namespace && m.Name == w.name {
+		return nil
 	}
+	return meta.NewInternalError(fmt.Errorf("a function of the kind %s has changed the namespace or the name of %s/%s: got %s/%s",
+		r.Info().Kind, w.namespace, w.name, m.Namespace, m.Name))
+}
+
+// convertBefore does the conversions that an update makes of the state before it: to the version of the request, for which the
+// result of an earlier one will do, and back. The kind Remembers them. A deletion and a dry run find the state in storage and not in the
+// watch cache (upstream: apiserver, storage/etcd3, getStateFromObject).
+func (r *Resource) convertBefore(ctx context.Context, current *Item, version int, stored bool) error {
+	o, err := r.Kind.Convert(ctx, current.obj, 0, version, kind.Reuse(!stored))
+	switch {
+	case err != nil && stored:
+		return current.internalError(err)
+	case err != nil:
+		return current.notDecodable(err)
+	case stored:
+		return nil
+	}
+	_, err = r.Kind.Convert(ctx, o, version, 0, kind.Anew)
 	return err
 }
 
@@ -341,6 +362,7 @@ type write struct {
 	old    *Item        // the state that it replaces; nil if there must be none
 	obj    kinds.Object // the next state; nil removes the object
 	size   int          // of obj
+	held   int          // bytes of old that obj does not share
 	done   bool         // there is nothing to commit
 	filled bool         // see Item
 	// graceOver reports that obj, a deleted object, is to be removed at once.
@@ -360,7 +382,7 @@ func (r *Resource) replace(ctx context.Context, current *Item, o kinds.Object, r
 	}
 	m, old := o.GetObjectMeta(), current.meta()
 	managers := ignoreManagerTimes(m, old)
-	if err := r.mayWrite(ctx, o, current, req); err != nil {
+	if err := r.st.gate.mayWrite(ctx, r, o, current, req); err != nil {
 		return w, err
 	}
 	o, filled, err := r.Kind.Settle(ctx, o)
@@ -405,12 +427,12 @@ func (r *Resource) createMissing(ctx context.Context, o kinds.Object, req *Reque
 	if err := r.prepareCreate(ctx, o, req); err != nil {
 		return w, err
 	}
-	if req.MayCreate != nil {
-		if err := req.MayCreate(); err != nil {
+	if g := req.Guard; g != nil && g.MayCreate != nil {
+		if err := g.MayCreate(); err != nil {
 			return w, err
 		}
 	}
-	if err := r.mayWrite(ctx, o, nil, req); err != nil {
+	if err := r.mayWriteNew(ctx, o, req); err != nil {
 		return w, err
 	}
 	return r.creation(ctx, o, req, applied)
@@ -418,9 +440,7 @@ func (r *Resource) createMissing(ctx context.Context, o kinds.Object, req *Reque
 
 // prepareUpdate does steps 2 and 3 of an update.
 func (r *Resource) prepareUpdate(ctx context.Context, current *Item, o kinds.Object, req *Request) (kinds.Object, error) {
-	if !r.Kind.Strategy().KeepsVersion {
-		r.Kind.Conform(o)
-	}
+	r.Kind.Conform(o)
 	m := o.GetObjectMeta()
 	if err := r.checkVersion(current, m, req); err != nil {
 		return nil, err
@@ -430,10 +450,10 @@ func (r *Resource) prepareUpdate(ctx context.Context, current *Item, o kinds.Obj
 	}
 	m.ResourceVersion = current.meta().ResourceVersion
 	m.Generation = current.meta().Generation
-	if err := r.claim(ctx, o, current, req); err != nil {
+	if err := r.st.gate.claim(ctx, r, o, current, req); err != nil {
 		return nil, err
 	}
-	named := r.Kind.ErrorKind(o) // a subresource takes over nothing of the type of a body
+	body := o // a subresource takes over nothing of its type
 	partial := req.Sub != nil && req.Sub.Body == nil
 	if partial {
 		var err error
@@ -445,7 +465,7 @@ func (r *Resource) prepareUpdate(ctx context.Context, current *Item, o kinds.Obj
 		return nil, err
 	}
 	restoreSystemFields(m, current.meta())
-	if err := r.validate(ctx, req, o, current.obj, named); err != nil {
+	if err := r.validate(ctx, req, o, current.obj, body); err != nil {
 		return nil, err
 	}
 	if partial {

@@ -9,9 +9,9 @@
 // module is the same in both commits. Its tag is on the branch so that later commits have later pseudo-versions.
 //
 // The command refuses a version that is no canonical semantic version, that is a tag already or is not later than the last tag, and a
-// version that promises an API which the last tag had and this tree has not; the API of examples is not compared. It refuses a work tree that is not clean, a
-// CHANGELOG.md without entries, and nested modules with replace or exclude directives that would not hold for their users. It then says what to
-// do, and the repository is as before.
+// version that promises an API which the last tag had and this tree has not; the API of examples is not compared. It refuses a work tree
+// that is not clean, a CHANGELOG.md without entries, and nested modules with replace or exclude directives that would not hold for their
+// users. It then says what to do, and the repository is as before.
 package main
 
 import (

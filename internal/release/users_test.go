@@ -3,10 +3,10 @@ package main
 import (
 	"flag"
 	"fmt"
+	"maps"
 	"net/url"
 	"os"
 	"path/filepath"
-	"regexp"
 	"runtime"
 	"strings"
 	"testing"
@@ -36,7 +36,7 @@ func TestUsersTakeTheModules(t *testing.T) {
 	const root = "github.com/kubecoord/kubecoord"
 
 	// The modules that are taken as libraries, in a module of one's own.
-	for folder, path := range map[string]string{"leases": root, "controller": root + "/store/kube", "durable": root + "/store/etcd"} {
+	for folder, path := range map[string]string{"leases": root, "controller": root + "/httpapi/kube", "durable": root + "/store/etcd"} {
 		t.Run(folder, func(t *testing.T) {
 			dir := t.TempDir()
 			goCommand(t, dir, env, "mod", "init", "example.com/mine")
@@ -48,12 +48,17 @@ func TestUsersTakeTheModules(t *testing.T) {
 		})
 	}
 
+	both := fileURL(proxy) + "," + strings.TrimSpace(goCommand(t, r.dir, os.Environ(), "env", "GOPROXY"))
+	testModules(t, read(t, r.dir, "docs/versions.md"), map[string]string{"GOPROXY": both}, func(block string) string {
+		return strings.Replace(block, "httpapi/kube\n", "httpapi/kube@"+version+"\n", 1)
+	})
+
 	// The programs, which take no part in the module of the folder where they are called.
 	t.Run("assets", func(t *testing.T) {
 		dir := t.TempDir()
 		const mine = "module example.com/mine\n\ngo 1.26.0\n\nrequire k8s.io/client-go v0.31.14\n"
 		require.NoError(t, os.WriteFile(filepath.Join(dir, "go.mod"), []byte(mine), 0o666))
-		out := goCommand(t, dir, env, "run", root+"/store/kube/assets@"+version, "bin/assets")
+		out := goCommand(t, dir, env, "run", root+"/httpapi/kube/assets@"+version, "bin/assets")
 		assets := filepath.Join(dir, "bin", "assets")
 		assert.Contains(t, out, assets+"\n")
 		assert.Contains(t, run(t, dir, env, filepath.Join(assets, "kube-apiserver"), "--version"), "Kubernetes v1.")
@@ -69,7 +74,7 @@ func TestUsersTakeTheModules(t *testing.T) {
 	// The commit of the nested modules, without a workspace and with it.
 	t.Run("commit", func(t *testing.T) {
 		clone := filepath.Join(t.TempDir(), "clone")
-		r.must(t, "clone", "--quiet", "--branch", "store/kube/"+version, ".", clone)
+		r.must(t, "clone", "--quiet", "--branch", "httpapi/kube/"+version, ".", clone)
 		all, err := readModules(repository{dir: clone})
 		require.NoError(t, err)
 		for _, m := range all {
@@ -81,37 +86,94 @@ func TestUsersTakeTheModules(t *testing.T) {
 	})
 }
 
-// TestUsersTakeAClone runs the commands for a clone in docs/versions.md, and the ones for a test module, up to the tests. Nothing is published.
+// TestUsersTakeAClone runs the commands for a clone in docs/versions.md, and the ones for a test module. Nothing is published.
 func TestUsersTakeAClone(t *testing.T) {
 	if !*users {
 		t.Skip("only with the flag -users: go test ./internal/release -users")
 	}
 	r := thisTree(t)
-	env := environment(map[string]string{"GOPROXY": "off"})
+	clone := strings.NewReplacer("../../kubecoord", r.dir, "../kubecoord", r.dir)
 	page := read(t, r.dir, "docs/versions.md")
-	dir := t.TempDir()
-	const mine = "module example.com/mine\n\ngo 1.26.0\n\nrequire k8s.io/client-go v0.36.3\n"
-	require.NoError(t, os.WriteFile(filepath.Join(dir, "go.mod"), []byte(mine), 0o666))
-	require.NoError(t, os.WriteFile(filepath.Join(dir, "mine.go"), []byte("package mine\n"), 0o666))
-	kubetest := filepath.Join(dir, "kubetest")
-	require.NoError(t, os.Mkdir(kubetest, 0o777))
+	instead := commands(page, "go mod edit -replace github.com/kubecoord/kubecoord=../../kubecoord ")
+	testModules(t, page, nil, func(block string) string {
+		return strings.Replace(block, "go get github.com/kubecoord/kubecoord/httpapi/kube\n", clone.Replace(instead), 1)
+	})
 
-	runLine := func(dir, prefix, with string) {
-		t.Helper()
-		lines := regexp.MustCompile(`(?m)^`+regexp.QuoteMeta(prefix)+`.*$`).FindAllString(page, -1)
-		require.Len(t, lines, 1, prefix)
-		run(t, dir, env, "sh", "-c", strings.ReplaceAll(lines[0], "../kubecoord", with))
+	t.Run("without a test module", func(t *testing.T) {
+		dir, env := t.TempDir(), environment(map[string]string{"GOPROXY": "off"})
+		goCommand(t, dir, env, "mod", "init", "example.com/mine")
+		require.NoError(t, os.CopyFS(dir, os.DirFS(filepath.Join("testdata", "users", "controller"))))
+		_, block, found := strings.Cut(commands(page, "git clone "), "\n") // the clone is r.dir
+		require.True(t, found)
+		run(t, dir, env, "sh", "-ec", clone.Replace(block))
+		assert.FileExists(t, filepath.Join(dir, "bin", "assets", "kube-apiserver"))
+	})
+}
+
+// A project on an older version, and a test of it.
+const (
+	mineGo = `package mine
+
+import (
+	"k8s.io/client-go/rest"
+	ctrl "sigs.k8s.io/controller-runtime"
+)
+
+func Manager(c *rest.Config) (ctrl.Manager, error) { return ctrl.NewManager(c, ctrl.Options{}) }
+`
+	mineTest = `package kubetest
+
+import (
+	"testing"
+
+	"example.com/mine"
+	"github.com/kubecoord/kubecoord/httpapi/kube/envtest"
+)
+
+func TestManager(t *testing.T) {
+	env := &envtest.Environment{InProcess: true, TB: t}
+	config, err := env.Start()
+	if err != nil {
+		t.Fatal(err)
 	}
-	runLine(kubetest, "go mod init", "")
-	runLine(kubetest, "go mod edit -replace example.com/mine=../ ", "")
-	runLine(kubetest, "go mod edit -replace github.com/kubecoord/kubecoord=", r.dir)
-	runLine(kubetest, "go mod edit -replace github.com/kubecoord/kubecoord/store/kube=", r.dir)
-	test := "package kubetest\n\nimport (\n\t_ \"example.com/mine\"\n\t_ \"github.com/kubecoord/kubecoord/httpapi/apitest\"\n\t_ \"github.com/kubecoord/kubecoord/store/kube/envtest\"\n)\n"
-	require.NoError(t, os.WriteFile(filepath.Join(kubetest, "kubetest_test.go"), []byte(test), 0o666))
-	goCommand(t, kubetest, env, "mod", "tidy")
-	goCommand(t, kubetest, env, "list", "-deps", "-test", "./...")
-	assert.NotContains(t, goCommand(t, kubetest, env, "list", "-m", "k8s.io/client-go"), "v0.36.")
-	assert.Equal(t, mine, read(t, dir, "go.mod"), "production stays on its version")
+	if _, err := mine.Manager(config); err != nil {
+		t.Fatal(err)
+	}
+}
+`
+)
+
+// testModules runs the commands for a test module, after edit, in projects on versions of controller-runtime before the one of ours. The
+// other modules come from the proxy of the machine.
+func testModules(t *testing.T, page string, more map[string]string, edit func(block string) string) {
+	all := map[string]string{"GOFLAGS": "-modcacherw -buildvcs=false -vet=off"} // as the other tests here, whose packages go test has then compiled
+	maps.Copy(all, more)
+	env := environment(all)
+	for _, version := range []string{"v0.22.4", "v0.23.3"} {
+		t.Run("controller-runtime "+version, func(t *testing.T) {
+			dir := t.TempDir()
+			write := func(name, text string) {
+				require.NoError(t, os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o777))
+				require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o666))
+			}
+			write("go.mod", "module example.com/mine\n\ngo 1.26.0\n")
+			write("mine.go", mineGo)
+			goCommand(t, dir, env, "get", "sigs.k8s.io/controller-runtime@"+version)
+			goCommand(t, dir, env, "mod", "tidy")
+			write("kubetest/kubetest_test.go", mineTest)
+			mine := read(t, dir, "go.mod")
+			assert.Contains(t, run(t, dir, env, "sh", "-ec", edit(commands(page, "cd kubetest"))), "ok  \texample.com/mine/kubetest")
+			assert.Equal(t, mine, read(t, dir, "go.mod"), "production stays on its version")
+			assert.Contains(t, mine, "sigs.k8s.io/controller-runtime "+version)
+		})
+	}
+}
+
+// commands returns the block of commands of a page that begins with a text.
+func commands(page, begin string) string {
+	_, block, _ := strings.Cut(page, "```\n"+begin)
+	block, _, _ = strings.Cut(block, "```")
+	return begin + block
 }
 
 // thisTree returns a repository with the files of the work tree, committed or not.

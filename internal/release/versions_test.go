@@ -40,9 +40,9 @@ func TestPageOfVersionsSaysWhatTheModulesRequire(t *testing.T) {
 		}
 		return versions[0]
 	}
-	kubernetes := one(minors("store/kube", `^k8s\.io/(api|apiserver|apiextensions-apiserver|apimachinery|client-go)$`))
+	kubernetes := one(minors("httpapi/kube", `^k8s\.io/(api|apiserver|apiextensions-apiserver|apimachinery|client-go)$`))
 	etcd := one(minors("store/etcd", `^go\.etcd\.io/etcd/(server|client)/v3$`))
-	runtime := one(minors("examples/controller", `^sigs\.k8s\.io/controller-runtime$`))
+	runtime := one(minors("examples/kube", `^sigs\.k8s\.io/controller-runtime$`))
 	newest := regexp.MustCompile(`(?m)^next=go(1\.\d+)`).FindStringSubmatch(read(t, top, ".ci/run"))
 	require.NotNil(t, newest)
 	oldest := strings.TrimPrefix(semver.MajorMinor("v"+all[0].file.Go.Version), "v")

@@ -1,7 +1,7 @@
 package yaml
 
 // The expectations of this file were made by sigs.k8s.io/yaml v1.6.0 over
-// go.yaml.in/yaml/v2 v2.4.4. What is v2's alone is not here: internal/test/referee/differential compares
+// go.yaml.in/yaml/v2 v2.4.4. What is v2's alone is not here: internal/test/etcd/referee/differential compares
 // random documents with upstream.
 
 // documentCase is a document that upstream converts.

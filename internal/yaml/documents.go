@@ -57,7 +57,8 @@ func (r *reader) next() (d Document, err error) {
 	}
 	var value any
 	if err := r.values.Decode(&value); err != nil {
-		if d.Duplicates = duplicateKeys(err); d.Duplicates == nil {
+		d.Duplicates = duplicateKeys(err)
+		if d.Duplicates == nil {
 			return d, err
 		}
 	}

@@ -19,14 +19,15 @@ type Interface interface {
 	Validate(ctx context.Context, a *Attributes) error
 }
 
-// Operation is the operation of a write, in the words of an AdmissionReview.
+// Operation is the operation of a request, in the words of an AdmissionReview.
 type Operation string
 
-// The operations of writes.
+// The operations. Connect is a request that the server passes on, such as pods/exec: it stores nothing, but is decided as a write.
 const (
-	Create Operation = "CREATE"
-	Update Operation = "UPDATE"
-	Delete Operation = "DELETE"
+	Create  Operation = "CREATE"
+	Update  Operation = "UPDATE"
+	Delete  Operation = "DELETE"
+	Connect Operation = "CONNECT"
 )
 
 // Attributes describe a write (upstream: apiserver, admission.Attributes). The user is in the context; see store.UserOf.
@@ -43,9 +44,10 @@ type Attributes struct {
 	// Namespace is the namespace of the object, "" for a cluster-scoped object. For a Namespace it is the name of the Namespace, as
 	// upstream. Name is "" for the deletion of a collection, and while the server has not yet made a name from a generateName.
 	Namespace, Name string
-	// Object is the new object in the stored form, nil for a deletion. Old is the state before, nil for a create.
+	// Object is the new object in the stored form, nil for a deletion. Old is the state before, nil for a create. A Connect has neither.
 	Object, Old meta.Object
-	// Options are the meta.WriteOptions or meta.DeleteOptions of the request. DryRun reports whether nothing will be stored.
+	// Options are the meta.WriteOptions or meta.DeleteOptions of the request, or for a Connect what kind.Subresource.Options has returned, a
+	// pointer to options that Admit may change. DryRun reports whether nothing will be stored.
 	Options any
 	DryRun  bool
 	// Warn adds a warning to the answer. It is not nil.
@@ -53,6 +55,15 @@ type Attributes struct {
 	// OnFailure registers what takes back an effect that Validate has beside the write, such as the charge of a quota. It is called if
 	// this attempt of a create or an update stores nothing. It is not nil.
 	OnFailure func(undo func())
+	// Malformed, if Admit sets it, is metadata that Object has in part only. Validation reports what is wrong with the rest.
+	Malformed *Malformed
+}
+
+// Malformed is metadata with members of a wrong type, which an object without a Go type may have after Admit.
+type Malformed struct {
+	Metadata map[string]any
+	// Check returns what is wrong with Metadata after the server has set its own members, or nil.
+	Check func(metadata map[string]any) error
 }
 
 type belowKey struct{}

@@ -47,23 +47,21 @@ type Descriptor[P any] struct {
 	// Subresources are the subresources besides the status. A Subresource with the name "status" replaces the subresource that
 	// Resource.Status makes.
 	Subresources []Subresource[P]
-	// Aliases are other groups in which the same objects are read and written.
-	Aliases []Alias[P]
-	// Defines returns the kind that an object defines, as a CustomResourceDefinition does, or an error that says why it defines none.
-	// It must return the same Kind for objects with equal specs, however often it is called: loading a fixture, a fork and a restart call
-	// it again. Nil: the objects define no kinds.
-	Defines func(obj P) (Kind, error)
 	// New returns an empty object in the stored form. It is needed if P is an interface and the first version has no Type. Nil: a new
 	// object has the Type of the first version, or the type P if that version has no Type.
 	New func() meta.Object
+	// Native has what the kinds of a real server need beside this. Nil is for a kind of your own, which is treated as a custom resource:
+	// bodies over HTTP must name apiVersion and kind, and metadata.generation is 1 in a new object. It then counts the updates that change
+	// more than metadata, or more than metadata and status if Resource.Status is set.
+	Native *Native[P]
 }
 
 // Resource is how the API names and serves a kind.
 type Resource struct {
 	// Group is the API group; "" is the core group.
 	Group string
-	// Kind is the name in CamelCase, such as "Lease".
-	Kind string
+	// Kind is the name in CamelCase, such as "Lease". ListKind is the kind of lists. Default: Kind and "List".
+	Kind, ListKind string
 	// Plural is the resource in paths, such as "leases". Default: Kind in lower case and an "s", or "es" after an "s", or "ies" in place of
 	// a "y".
 	Plural string
@@ -76,38 +74,9 @@ type Resource struct {
 	// Status makes the member "status" a subresource. Only Collection.Status and the path …/{name}/status write it, and they write nothing
 	// else. The type of each version must have the member.
 	Status bool
-	// Native is for kinds that are built into a real server. Other kinds are treated as custom resources: bodies over HTTP must name
-	// apiVersion and kind, and metadata.generation is 1 in a new object. It then counts the updates that change more than metadata, or
-	// more than metadata and status if Status is set.
-	Native bool
 	// Verbs are the served verbs in the words of discovery. Nil means all. Objects of a kind without the verb watch are not stored: a create
-	// is answered by Strategy.Answer.
+	// is answered by Native.Answer.
 	Verbs []string
-	// StoragePrefix is the path before namespace and name in the storage, which a few errors show. Default: group and plural, as for
-	// custom resources.
-	StoragePrefix string
-	// FieldAnnotations are annotations that stand for a field, which upstream makes of them when it reads an object. A Table and a
-	// PartialObjectMetadata do not show them.
-	FieldAnnotations []string
-	// BodyVersions are further versions of the group, of the same form, that a body may name, such as v1beta1 for an Eviction of
-	// policy/v1 (upstream: rest.GroupVersionAcceptor).
-	BodyVersions []string
-	// FieldRefusal is the message for a fieldSelector with a field that is not selectable, a format for fmt.Sprintf with the field as its
-	// one argument. Default: the message of upstream for such a kind.
-	FieldRefusal string
-}
-
-// Alias is another group in which the objects of a kind are served, under the same names, as events.k8s.io has the events of
-// the core group. Both groups share one collection: one resourceVersion, one history, and watches in both. Upstream registers
-// such objects in two groups that share a storage (controlplane/apiserver, AddCohabitatingResources).
-type Alias[P any] struct {
-	Group string
-	// Version is the version of the group. It converts between the stored form of the kind and the form of the group. Its other
-	// functions, and the Values of SelectableFields, get stored objects.
-	Version Version[P]
-	// ValidateName and SelectableFields are as in Strategy and Descriptor.
-	ValidateName     func(name string, prefix bool) []string
-	SelectableFields []SelectableField[P]
 }
 
 // SelectableField is a field that a fieldSelector may name.

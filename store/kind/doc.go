@@ -13,6 +13,6 @@
 //   - [Table]: the columns of kubectl get;
 //   - [Subresource]: the paths below an object.
 //
-// A [Kind] is a description that package store has checked. Leases, the kinds of store/kube and a user's own kinds are described in the
+// A [Kind] is a description that package store has checked. Leases, the kinds of httpapi/kube and a user's own kinds are described in the
 // same way.
 package kind

@@ -176,13 +176,13 @@ func ExampleAlias() {
 	k, err := store.NewKind(kind.Descriptor[*Task]{
 		Resource: kind.Resource{Group: "example.com", Kind: "Task"},
 		Versions: []kind.Version[*Task]{{Name: "v1"}},
-		Aliases: []kind.Alias[*Task]{{Group: "batch.example.com", Version: kind.Version[*Task]{
+		Native: &kind.Native[*Task]{CustomResource: true, Aliases: []kind.Alias[*Task]{{Group: "batch.example.com", Version: kind.Version[*Task]{
 			Name: "v1",
 			Form: kind.FormOf(
 				func(t *Task) *Job { return &Job{ObjectMeta: t.ObjectMeta, Parallelism: t.Spec.Workers} },
 				func(j *Job) *Task { return &Task{ObjectMeta: j.ObjectMeta, Spec: TaskSpec{Workers: j.Parallelism}} },
 			),
-		}}},
+		}}}},
 	})
 	if err != nil {
 		fmt.Println(err)

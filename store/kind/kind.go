@@ -7,8 +7,8 @@ import (
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
-// Kind is a checked description of a kind, with its types compiled. store.NewKind and store.Compile return one. It never changes, may be used
-// from any goroutine, and any number of stores and servers may share it. Other packages may embed a Kind; they cannot implement one.
+// Kind is a checked description of a kind, with its types compiled. store.NewKind and store.Compile return one. It never changes, may be
+// used from any goroutine, and any number of stores and servers may share it. Only this module implements Kind.
 type Kind interface {
 	// Untyped returns the Kind that a type such as store.Kind embeds. Two Kinds are the same if their Untyped results are equal.
 	Untyped() Kind
@@ -17,7 +17,7 @@ type Kind interface {
 	// GroupResource returns the group and the plural of the kind.
 	GroupResource() meta.GroupResource
 	// Groups returns the kind as it is in each group that serves its objects: first in the group that errors about them name, then
-	// in the Aliases of the Descriptor.
+	// in the Aliases of its Native.
 	Groups() []Kind
 	// DefinesKinds reports whether the objects of the kind define kinds.
 	DefinesKinds() bool
@@ -36,7 +36,7 @@ type Kind interface {
 	// conversion.
 	Wire(ctx context.Context, obj meta.Object, version int) (meta.Object, error)
 	// Received prepares an object in the form of a version, such as a decoded body, for a write: it sets defaults, and converts the
-	// object to the stored form unless Strategy.KeepsVersion is set. The caller must not use obj again. The error is the error of the
+	// object to the stored form unless Native.KeepsVersion is set. The caller must not use obj again. The error is the error of the
 	// conversion.
 	Received(ctx context.Context, obj meta.Object, version int) (meta.Object, error)
 	// Object returns a copy of value as an object. value is a pointer to the Go type of the version; Object panics for any other type.
@@ -54,8 +54,14 @@ type Kind interface {
 
 // Info describes a kind.
 type Info struct {
-	// Resource is the Resource of the Descriptor, with defaults filled in. If its FieldRefusal is "", the message lists SelectableFields.
+	// Resource is the Resource of the Descriptor, with defaults filled in.
 	Resource
+	// Native reports that the kind is built into a real server: its Descriptor has a Native that is no CustomResource.
+	Native bool
+	// StoragePrefix, FieldAnnotations, BodyVersions and FieldRefusal are those of the Native, with defaults filled in. If FieldRefusal is "",
+	// the message lists SelectableFields.
+	StoragePrefix, FieldRefusal    string
+	FieldAnnotations, BodyVersions []string
 	// Versions are the versions, the preferred one first.
 	Versions []VersionInfo
 	// SelectableFields are all fields that a fieldSelector may name.

@@ -13,10 +13,6 @@ type Table[P any] struct {
 	Columns []Column[P]
 	// Cells returns all cells of a row, in place of the functions of Columns.
 	Cells func(obj P, now time.Time) []any
-	// NotOf are the names of subresources, with bodies of the kind, that have no Table: asked for one, they answer 406.
-	NotOf []string
-	// NullRows shows a list without objects with null in place of its rows, as upstream's default Table does.
-	NullRows bool
 	// Conditions returns the conditions of a row (TableRow.conditions), as values that encoding/json can encode. Nil: none.
 	Conditions func(obj P) []any
 }

@@ -14,11 +14,6 @@ type Version[P any] struct {
 	Name string
 	// Deprecated is the text of the warning on every answer, or "".
 	Deprecated string
-	// Unserved is for a version that is not served: objects are stored in it, or fields are owned in it.
-	Unserved bool
-	// Lacks are the names of subresources, and after a dot the paths of SelectableFields, that the kind has and the version has not. A
-	// version that lacks "status" writes the status with the rest of the object.
-	Lacks []string
 	// Form is the form of the version on the wire, if it differs from the stored form by more than Schema says.
 	Form Form
 	// Schema describes the members of objects if P is *store.Unstructured; nil allows any members. The schema of the first version also
@@ -31,6 +26,8 @@ type Version[P any] struct {
 	Validate, ValidateStatus func(obj, old P) field.Errors
 	// Table replaces the Table of the kind if it has Columns. Its functions get an object in the form of the version.
 	Table Table[P]
+	// Native has what versions of the kinds of a real server need beside this, or is nil.
+	Native *NativeVersion
 }
 
 // Form is the form of objects in a version where it differs from the stored form; [FormOf] makes one from two Go types.

@@ -12,12 +12,16 @@ import (
 
 	"github.com/kubecoord/kubecoord/httpapi/apitest"
 	"github.com/kubecoord/kubecoord/store/clock"
+	"github.com/kubecoord/kubecoord/store/kind"
 )
 
 // This file is the page /debug/: what a server has done and does now. Its forms are in forms.go.
 
 // maxLines is how many requests and changes the page shows. The JSON has more.
 const maxLines = 200
+
+// maxObjects is how many objects of a kind the page names.
+const maxObjects = 50
 
 // overview has the parts of the page that change.
 type overview struct {
@@ -28,6 +32,7 @@ type overview struct {
 	Leaders         string
 	Forks           []forkLink
 	Faults          []faultView
+	Kinds           []kindLine
 	Requests        []requestLine
 	OlderRequests   int
 	Changes         []changeLine
@@ -39,6 +44,15 @@ type forkLink struct {
 	Name, Link string
 	Current    bool
 }
+
+// kindLine is a kind with its present objects on the page.
+type kindLine struct {
+	Resource, List string // the link to all objects
+	Objects        []objectLink
+	Count, More    int // how many objects have the words of the filter, and how many of them the page does not name
+}
+
+type objectLink struct{ Name, Link string }
 
 // requestLine is a request on the page.
 type requestLine struct {
@@ -61,6 +75,11 @@ func (c control) overview(filter string) overview {
 	}
 	for _, active := range c.api.Faults() {
 		o.Faults = append(o.Faults, c.faults.view(active))
+	}
+	for _, k := range c.api.Handler().Kinds() {
+		if line := c.kindLine(k, filter); line.Count > 0 {
+			o.Kinds = append(o.Kinds, line)
+		}
 	}
 	requests := c.api.Requests()
 	for _, r := range slices.Backward(requests) {
@@ -110,6 +129,37 @@ func (c control) forkLinks() []forkLink {
 	return links
 }
 
+// kindLine returns the present objects of a kind that have all words of the filter.
+func (c control) kindLine(k kind.Kind, filter string) (line kindLine) {
+	info := k.Info()
+	objects, err := c.api.Store().Objects(k)
+	if err != nil || !info.Serves("list") {
+		return line // removed since, or nothing to list
+	}
+	line.Resource = info.Plural
+	base := "../api/"
+	if info.Group != "" {
+		line.Resource, base = line.Resource+"."+info.Group, "../apis/"+info.Group+"/"
+	}
+	base += info.Versions[info.Preferred()].Name + "/"
+	line.List = base + info.Plural
+	for object := range objects.All("") {
+		m := object.GetObjectMeta()
+		of := objectLink{m.Name, base + info.Plural + "/" + url.PathEscape(m.Name)}
+		if m.Namespace != "" {
+			of = objectLink{m.Namespace + "/" + m.Name, base + "namespaces/" + url.PathEscape(m.Namespace) + "/" + info.Plural + "/" + url.PathEscape(m.Name)}
+		}
+		if !hasAll(filter, line.Resource, of.Name) {
+			continue
+		}
+		if line.Count++; len(line.Objects) < maxObjects {
+			line.Objects = append(line.Objects, of)
+		}
+	}
+	line.More = line.Count - len(line.Objects)
+	return line
+}
+
 func (c control) requestLine(r apitest.Request) requestLine {
 	line := requestLine{Time: stamp(r.Time), Client: r.Client, Text: r.String(), Bad: r.Status >= 400 || r.Cut}
 	if line.Client == "" {
@@ -145,7 +195,7 @@ func cutText(s string, most int) string {
 }
 
 // parts are the names of the templates of the parts that change, and the ids of their elements.
-func parts() []string { return []string{"summary", "faults", "requests", "history"} }
+func parts() []string { return []string{"summary", "faults", "objects", "requests", "history"} }
 
 // render returns the parts that change.
 func (o overview) render() (map[string]template.HTML, error) {

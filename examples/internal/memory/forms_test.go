@@ -1,6 +1,7 @@
 package memory
 
 import (
+	"fmt"
 	"html"
 	"net/http"
 	"net/http/httptest"
@@ -163,4 +164,35 @@ func TestPageShowsTheLinesThatHaveAllWordsOfTheFilter(t *testing.T) {
 	_, _, page := d.do("GET", "/debug/?filter=503", "", "Accept", "text/html")
 	assert.Contains(t, page, `<tr class="bad"`)
 	assert.Regexp(t, `<td class="n">1 </td></tr>`, page, "the fault that it has met")
+}
+
+func TestPageListsThePresentObjectsOfEachKind(t *testing.T) {
+	d := startDebug(t)
+	const endpoints = "/api/v1/namespaces/default/endpoints"
+	for _, name := range []string{"gone", "here"} {
+		d.must(201, "POST", leases, named(name), nil)
+	}
+	d.must(201, "POST", endpoints, named("e"), nil)
+	d.must(200, "DELETE", leases+"/gone", "", nil)
+	objects := func(query string) string {
+		_, _, page := d.do("GET", "/debug/"+query, "", "Accept", "text/html")
+		_, after, found := strings.Cut(page, `id="objects"`)
+		require.True(t, found)
+		section, _, _ := strings.Cut(after, "</section>")
+		return section
+	}
+	section := objects("")
+	assert.Contains(t, section, `<a href="../apis/coordination.k8s.io/v1/leases">leases.coordination.k8s.io</a></th><td class="n">1</td><td><a href="..`+leases+`/here">default/here</a>`)
+	assert.Contains(t, section, `<a href="..`+endpoints+`/e">default/e</a>`)
+	assert.NotContains(t, section, "gone")
+	assert.NotContains(t, section, "leasecandidates", "a kind without objects")
+	assert.NotContains(t, objects("?filter=endpoints"), "default/here")
+	assert.Contains(t, objects("?filter=nothing"), "No object has “nothing”.")
+
+	for i := range 51 {
+		d.must(201, "POST", leases, named(fmt.Sprintf("x%d", i)), nil)
+	}
+	section = objects("?filter=default/x")
+	assert.Equal(t, 50, strings.Count(section, ">default/x"))
+	assert.Contains(t, section, "and 1 more")
 }

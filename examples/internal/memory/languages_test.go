@@ -14,7 +14,7 @@ import (
 )
 
 // TestOtherLanguagesHaveFaultsAndForks runs the tests of examples/python and examples/javascript against this server. They
-// skip where the clients are not installed: .ci/run installs them.
+// skip where the clients are not installed: .ci/nightly installs them.
 func TestOtherLanguagesHaveFaultsAndForks(t *testing.T) {
 	server := sync.OnceValue(func() string { return buildServer(t) })
 	t.Run("Python", func(t *testing.T) {

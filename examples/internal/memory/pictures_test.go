@@ -1,8 +1,13 @@
 package memory
 
 import (
+	"context"
+	"errors"
 	"flag"
 	"fmt"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
@@ -10,6 +15,15 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/kubecoord/kubecoord/endpoints"
+	"github.com/kubecoord/kubecoord/httpapi/apitest"
+	"github.com/kubecoord/kubecoord/httpapi/apitest/explore"
+	"github.com/kubecoord/kubecoord/httpapi/client"
+	"github.com/kubecoord/kubecoord/lease"
+	"github.com/kubecoord/kubecoord/store"
+	"github.com/kubecoord/kubecoord/store/meta"
+	"github.com/kubecoord/kubecoord/watch"
 )
 
 var pictures = flag.String("pictures", "", "write the pictures of the pages to this `directory`")
@@ -130,4 +144,74 @@ func TestPicturesOfThePagesCanBeMade(t *testing.T) {
 	b.wait(textOf("#tables") + `.includes("then expired")`)
 	shot("elections.png")
 	b.clean(d.url)
+}
+
+// mirror makes an Endpoints of the name of each Lease, and deletes it with the Lease. It sees events only: what happens while it is down is lost.
+func mirror(ctx context.Context, c explore.Conn) error {
+	api, err := client.New(client.Config{Server: c.Host, Transport: c.Transport, Logger: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		return err
+	}
+	leases, children := client.In(api, lease.Kind()), client.In(api, endpoints.Kind())
+	for e, err := range leases.Follow(ctx, store.WatchOptions{Namespace: "default"}) {
+		switch {
+		case err != nil:
+			return err
+		case e.Type == watch.Deleted:
+			_, err = children.Delete(ctx, "default", e.Object.Name, store.DeleteOptions{})
+		case e.Object != nil:
+			child := &endpoints.Endpoints{ObjectMeta: meta.ObjectMeta{Namespace: "default", Name: e.Object.Name, Labels: map[string]string{"app": "shop"}}}
+			_, err = children.Create(ctx, child, store.CreateOptions{})
+		}
+		if err != nil && !errors.Is(err, store.ErrNotFound) && !errors.Is(err, store.ErrAlreadyExists) {
+			return err
+		}
+	}
+	return nil
+}
+
+// shop is a step that creates or deletes the Lease shop.
+func shop(name string, do func(ctx context.Context, leases *client.Collection[lease.Lease]) error) explore.Step {
+	return explore.Step{Name: name, Do: func(ctx context.Context, c explore.Conn) error {
+		api, err := client.New(client.Config{Server: c.Host, Transport: c.Transport, Logger: slog.New(slog.DiscardHandler)})
+		if err != nil {
+			return err
+		}
+		return do(ctx, client.In(api, lease.Kind()))
+	}}
+}
+
+func TestPicturesOfAFindingCanBeMade(t *testing.T) {
+	b := startBrowser(t)
+	report, err := explore.Explore(t, explore.Scenario{
+		API:         apitest.New(t),
+		Controllers: []explore.Controller{{Name: "mirror", Run: mirror}},
+		Steps: []explore.Step{
+			shop("create shop", func(ctx context.Context, leases *client.Collection[lease.Lease]) error {
+				_, err := leases.Create(ctx, &lease.Lease{ObjectMeta: meta.ObjectMeta{Namespace: "default", Name: "shop"}}, store.CreateOptions{})
+				return err
+			}),
+			shop("delete shop", func(ctx context.Context, leases *client.Collection[lease.Lease]) error {
+				_, err := leases.Delete(ctx, "default", "shop", store.DeleteOptions{})
+				return err
+			}),
+		},
+	}, explore.Options{Dir: t.TempDir(), Plans: []string{"crash-before delete endpoints default/shop #1"}})
+	require.NoError(t, err)
+	require.Len(t, report.Findings, 1)
+	page, err := os.ReadFile(report.Findings[0].Page)
+	require.NoError(t, err)
+	d := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "text/html")
+		w.Write(page)
+	}))
+	defer d.Close()
+	b.must("Emulation.setScrollbarsHidden", object{"hidden": true}, nil)
+	b.open(d.URL + "/debug/")
+	b.wait(textOf("h1") + ` === "endpoints default/shop exists, in the undisturbed run it does not"`)
+	b.must("Emulation.setDeviceMetricsOverride", object{"width": 1180, "height": 860, "deviceScaleFactor": 1, "mobile": false}, nil)
+	var picture struct{ Data []byte }
+	b.must("Page.captureScreenshot", object{"format": "png"}, &picture)
+	writePicture(t, "finding.png", picture.Data)
+	b.clean(d.URL)
 }

@@ -33,8 +33,8 @@ func TestMain(m *testing.M) {
 }
 
 // startProcess starts a server in a process, in a directory, and returns the lines that it
-// prints: the first, and the commands.
-func startProcess(t *testing.T, dir string, args ...string) (url string, commands []string) {
+// prints: about itself, and the commands.
+func startProcess(t *testing.T, dir string, args ...string) (about, commands []string) {
 	t.Helper()
 	cmd := exec.Command(os.Args[0], append([]string{"-listen", "127.0.0.1:0"}, args...)...)
 	cmd.Env, cmd.Dir = append(os.Environ(), asServer+"=yes"), dir
@@ -45,17 +45,16 @@ func startProcess(t *testing.T, dir string, args ...string) (url string, command
 	require.NoError(t, cmd.Start())
 	t.Cleanup(func() { cmd.Process.Kill(); cmd.Wait() })
 	lines := bufio.NewReader(out)
-	text := ""
-	for !strings.Contains(text, "kubectl") {
+	text, first, rest := "", "", ""
+	for !strings.Contains(rest, "kubectl") {
 		line, err := lines.ReadString('\n')
 		require.NoError(t, err, "%s", &errors)
 		text += line
+		first, rest, _ = strings.Cut(text, "\ntry:\n")
 	}
 	go io.Copy(io.Discard, lines)
-	first, rest, _ := strings.Cut(text, "\ntry:\n")
-	url, _ = strings.CutPrefix(first, "serving on ")
 	rest = strings.ReplaceAll(rest, "\\\n", "")
-	return url, strings.Split(strings.TrimSuffix(rest, "\n"), "\n")
+	return strings.Split(first, "\n"), strings.Split(strings.TrimSuffix(rest, "\n"), "\n")
 }
 
 // shell runs a command until it has printed a line with a text, and returns all that it printed.
@@ -126,6 +125,29 @@ func TestPrintedCommandsWork(t *testing.T) {
 			}
 		})
 	}
+}
+
+func TestFirstLinesNameThePageTheKubeconfigAndTheOtherServer(t *testing.T) {
+	dir := t.TempDir()
+	about, _ := startProcess(t, dir, "-kubeconfig", "kube.yaml")
+	url := strings.TrimPrefix(about[0], "serving on ")
+	assert.Equal(t, []string{
+		"kubeconfig: kube.yaml", "page: " + url + "/debug/",
+		"kinds: Lease, LeaseCandidate, Endpoints; go run ./examples/kube serves all kinds of Kubernetes",
+	}, about[1:])
+	assert.FileExists(t, filepath.Join(dir, "kube.yaml"))
+	d := tester{t, url}
+	assert.Equal(t, 200, d.code("GET", "/debug/", ""), "at an address of the loopback without a flag")
+	var list struct {
+		Metadata struct{ ResourceVersion string }
+	}
+	d.must(200, "GET", leases, "", &list)
+	assert.NotEqual(t, "1000", list.Metadata.ResourceVersion, "no version comes twice")
+
+	about, _ = startProcess(t, dir, "-debug=false")
+	assert.Equal(t, "kubeconfig: none; -kubeconfig FILE writes one", about[1])
+	assert.Len(t, about, 3)
+	assert.Equal(t, 404, tester{t, strings.TrimPrefix(about[0], "serving on ")}.code("GET", "/debug/", ""))
 }
 
 // writeNamed writes a certificate that an authority has signed for a name, and its key.

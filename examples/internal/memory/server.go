@@ -15,6 +15,8 @@ import (
 	"net/http"
 	"os"
 	"os/signal"
+	"strconv"
+	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -36,6 +38,7 @@ type config struct {
 	more      func() More // or nil
 	quota     int64
 	debug     bool
+	page      bool // serve what -debug does, though versions do not repeat: nobody has set -debug at an address of the loopback
 	clock     string
 	load      string
 	known     bool // skip what is not known in load
@@ -64,7 +67,14 @@ func Main(name string, more func() More) {
 	c := config{more: more}
 	c.Register(flag.CommandLine)
 	flag.Int64Var(&c.quota, "quota-backend-bytes", 512<<20, "refuse writes that add bytes to more than so many `bytes` of objects; 0: no limit")
-	flag.BoolVar(&c.debug, "debug", false, "offer faults, forks, fixtures, history and elections below /debug/, for tests in any language")
+	c.page = true
+	flag.BoolFunc("debug", "serve a page, faults, forks (copies of the server), fixtures, history and elections below /debug/, for tests in any language; "+
+		"resourceVersions begin at 1000. Without the flag an address of the loopback has these too, and resourceVersions begin at the time",
+		func(value string) (err error) {
+			c.page = false
+			c.debug, err = strconv.ParseBool(value)
+			return err
+		})
 	flag.StringVar(&c.clock, "clock", "", "with -debug: begin at this `time`, such as 2026-01-01T00:00:00Z, and move only by /debug/clock")
 	flag.StringVar(&c.load, "load", "", "start with the objects of this `directory` or file: YAML, JSON or txtar")
 	flag.BoolVar(&c.known, "load-known", false, "with -load: leave out objects of kinds that are not served")
@@ -94,8 +104,10 @@ func run(ctx context.Context, out io.Writer, c config) error {
 		return err
 	}
 	c.Kinds, c.Try, c.progress.terminal = with.Kinds, more.Try, more.Progress
-	if more.About != nil {
-		c.About = more.About(append(httpapi.Kinds(), with.Kinds...))
+	c.page = c.page && c.Loopback()
+	about := more.About
+	if about == nil {
+		about = aboutLeases
 	}
 	front, err := c.Open()
 	if err != nil {
@@ -119,10 +131,13 @@ func run(ctx context.Context, out io.Writer, c config) error {
 		return err
 	}
 	defer served.close()
-	ln.Greet(out)
-	if c.debug {
+	lines := about(append(httpapi.Kinds(), with.Kinds...))
+	if c.hasDebug() {
+		lines = "page: " + pageHint(c, ln.URL()) + "\n" + lines
+	}
+	ln.Greet(out, lines)
+	if c.hasDebug() {
 		fmt.Fprintf(out, "  %s   # the operations for tests\n", ln.Curl("/debug/"))
-		fmt.Fprintln(out, "  "+debugHint(c, ln.URL()))
 	}
 	dumping, stopped := context.WithCancel(ctx)
 	var dumps sync.WaitGroup
@@ -135,11 +150,23 @@ func run(ctx context.Context, out io.Writer, c config) error {
 	return errors.Join(err, state.dump(served))
 }
 
-// debugHint says how to see the page.
-func debugHint(c config, url string) string {
+// hasDebug reports whether /debug/ is served.
+func (c config) hasDebug() bool { return c.debug || c.page }
+
+// aboutLeases is About for a server with no more than httpapi.Kinds.
+func aboutLeases(all []kind.Kind) string {
+	var names []string
+	for _, k := range all {
+		names = append(names, k.Info().Kind)
+	}
+	return "kinds: " + strings.Join(names, ", ") + "; go run ./examples/kube serves all kinds of Kubernetes\n"
+}
+
+// pageHint says how to see the page.
+func pageHint(c config, url string) string {
 	switch {
 	case c.TokenFile == "":
-		return "open " + url + "/debug/ in a browser"
+		return url + "/debug/"
 	case c.Kubeconfig == "":
 		return "a browser sends no token; for /debug/ put a proxy before it that does, such as kubectl proxy"
 	}
@@ -162,7 +189,7 @@ func newClock(c config) (clock.Clock, error) {
 	return clock.NewManual(start), nil
 }
 
-// served is an API, or the server with forks of -debug.
+// served is an API, or the server with forks of /debug/.
 type served struct {
 	http.Handler
 	// close ends all requests. The store can still be read. Closing it again does
@@ -180,7 +207,7 @@ func newServed(c config, opts httpapi.Options, fixtures ...fixture.Source) (serv
 		return served{}, err
 	}
 	of := store.Options{History: c.History, HistoryBytes: c.HistoryBytes, Quota: c.quota, Clock: now}
-	if c.debug {
+	if c.hasDebug() {
 		of.HistoryAge = math.MaxInt64 // keep all changes, with their times
 	}
 	first := firstVersion(c, time.Now())
@@ -192,7 +219,7 @@ func newServed(c config, opts httpapi.Options, fixtures ...fixture.Source) (serv
 		st.Close()
 		return served{}, err
 	}
-	if c.debug {
+	if c.hasDebug() {
 		srv, err := debug.New(st, of, apitest.Options{API: opts}, c.Elect)
 		if err != nil {
 			return served{}, err

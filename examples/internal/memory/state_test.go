@@ -168,6 +168,18 @@ func TestServerRefusesStatesThatCannotBe(t *testing.T) {
 	}
 }
 
+func TestAFileOfLoadIsNoPattern(t *testing.T) {
+	dir := t.TempDir()
+	writeFile(t, filepath.Join(dir, "[ab].yaml"), someLeases)
+	writeFile(t, filepath.Join(dir, "a.yaml"), strings.ReplaceAll(someLeases, "name: leader", "name: other"))
+	_, stop, url, done := start(t, config{Options: serve.Options{Address: "127.0.0.1:0", History: 100}, load: filepath.Join(dir, "[ab].yaml")})
+	_, _, list := tester{t, url}.do("GET", group+"/v1/leases", "")
+	assert.Contains(t, list, `"name":"leader"`)
+	assert.NotContains(t, list, `"name":"other"`)
+	stop()
+	assert.NoError(t, <-done)
+}
+
 func TestFirstVersionGrowsWithTimeAndStaysBelowTheFutureOfRecordings(t *testing.T) {
 	now := time.Date(2026, 11, 22, 0, 0, 0, 0, time.UTC)
 	first := firstVersion(config{}, now)

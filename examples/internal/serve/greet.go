@@ -10,10 +10,14 @@ import (
 	"strings"
 )
 
-// Greet prints the address, what the server is, and commands for a first try. A shell runs them as they are, unless
-// clients need certificates, which the server does not have.
-func (l *Listener) Greet(out io.Writer) {
-	fmt.Fprintf(out, "serving on %s\n%stry:\n", l.URL(), l.front.About)
+// Greet prints the address, the kubeconfig, lines about the server, and commands for a first try. A shell runs the commands as they are,
+// unless clients need certificates, which the server does not have.
+func (l *Listener) Greet(out io.Writer, about string) {
+	kubeconfig := "none; -kubeconfig FILE writes one"
+	if l.front.Kubeconfig != "" {
+		kubeconfig = l.front.Kubeconfig
+	}
+	fmt.Fprintf(out, "serving on %s\nkubeconfig: %s\n%stry:\n", l.URL(), kubeconfig, about)
 	if l.front.Try != nil {
 		l.greetKubectl(out)
 		return

@@ -32,10 +32,8 @@ type Options struct {
 	Elect        bool
 	// Kinds are served beside httpapi.Kinds. No flag sets them.
 	Kinds []kind.Kind
-	// About is what Greet prints below the address, and Try the arguments of the kubectl commands that it prints; by default
-	// nothing, and commands for Leases. No flag sets them.
-	About string
-	Try   []string
+	// Try has the arguments of the kubectl commands that Greet prints; by default commands for Leases. No flag sets it.
+	Try []string
 	limits
 }
 
@@ -100,9 +98,8 @@ func (o *Options) checkExposure() error {
 	if err != nil {
 		return fmt.Errorf("-listen: %w", err)
 	}
-	ip := net.ParseIP(host)
 	switch {
-	case o.Insecure, host == "localhost", ip != nil && ip.IsLoopback():
+	case o.Insecure, isLoopback(host):
 		return nil
 	case o.TokenFile == "" && o.ClientCA == "":
 		return fmt.Errorf("-listen %s: other machines can reach it: set -token-file, or -insecure to allow requests without authentication", o.Address)
@@ -110,6 +107,17 @@ func (o *Options) checkExposure() error {
 		return fmt.Errorf("-token-file: needs HTTPS at -listen %s, because others could read the tokens: set -tls or -tls-cert, or -insecure to allow it", o.Address)
 	}
 	return nil
+}
+
+// Loopback reports whether only this machine can reach the address.
+func (o *Options) Loopback() bool {
+	host, _, err := net.SplitHostPort(o.Address)
+	return err == nil && isLoopback(host)
+}
+
+func isLoopback(host string) bool {
+	ip := net.ParseIP(host)
+	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
 // API returns the options of an API that is served by a Listener of the Front: authentication, limits, the log, and that requests

@@ -1,7 +1,7 @@
 package first
 
 import (
-	"github.com/kubecoord/kubecoord/store/kube/envtest"
+	"github.com/kubecoord/kubecoord/httpapi/kube/envtest"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
 	"testing"

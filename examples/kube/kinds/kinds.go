@@ -10,10 +10,10 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kubecoord/kubecoord/httpapi"
+	"github.com/kubecoord/kubecoord/httpapi/kube/cluster"
+	"github.com/kubecoord/kubecoord/httpapi/kube/crd"
 	"github.com/kubecoord/kubecoord/store/fixture"
 	"github.com/kubecoord/kubecoord/store/kind"
-	"github.com/kubecoord/kubecoord/store/kube/cluster"
-	"github.com/kubecoord/kubecoord/store/kube/crd"
 )
 
 // Flags are the flags -kinds, -crds and -cluster.
@@ -31,15 +31,14 @@ func (f *Flags) Register(set *flag.FlagSet, of string) {
 
 // RegisterCluster adds the flag -cluster.
 func (f *Flags) RegisterCluster(set *flag.FlagSet) {
-	set.BoolVar(&f.cluster, "cluster", false, "do what a kube-apiserver, the garbage collector and the namespace controller do, such as namespaces and webhooks")
+	set.BoolVar(&f.cluster, "cluster", false, "do what a kube-apiserver does, such as namespaces and webhooks, and the controllers of garbage, namespaces, quotas and policies")
 }
 
 // API adds the kinds of the flags to the options of an API, CustomResourceDefinition among them, and what the flag -cluster asks for.
 func (f *Flags) API(opts httpapi.Options) (httpapi.Options, error) {
 	var does cluster.Options
 	if f.cluster {
-		does = cluster.Bare()
-		does.GarbageCollection, does.NamespaceDeletion = true, true
+		does = cluster.KubeAPIServer().WithControllers()
 	}
 	does.LeaseCandidates = true
 	switch f.of {

@@ -21,7 +21,7 @@ func lived(t *testing.T, s Scenario, text string) (lines []string, found []verdi
 	if s.API == nil {
 		s.API = apitest.New(t)
 	}
-	x := &explorer{t: t, s: s, quiet: time.Minute, start: time.Now()}
+	x := newExplorer(t, s, Options{})
 	require.NoError(t, x.prepare())
 	require.NoError(t, x.refer())
 	p, err := parsePlan(text)
@@ -61,12 +61,12 @@ func labels() Scenario {
 func TestActionsOnARequest(t *testing.T) {
 	const at = " update leases default/a #1"
 	for action, want := range map[string][]string{
-		crashBefore: {"1m0s controller: update leases default/a no answer", "1m0s controller: crash-before update leases default/a #1", "1m0s controller: crashes",
+		crashBefore: {"1m0s controller: update leases default/a no answer", "1m0s controller: crash-before update leases default/a #1", "1m0s controller: crashes: its request has changed nothing",
 			"1m5s controller.2: starts", "1m5s controller.2: get leases default/a 200", "1m5s controller.2: update leases default/a 200"},
-		crashAfter: {"1m0s controller: update leases default/a no answer", "1m0s controller: crash-after update leases default/a #1", "1m0s controller: crashes",
+		crashAfter: {"1m0s controller: update leases default/a no answer, carried out", "1m0s controller: crash-after update leases default/a #1", "1m0s controller: crashes: its request was carried out",
 			"1m5s controller.2: starts", "1m5s controller.2: get leases default/a 200", "1m5s controller.2: list leases default/* 200"},
-		crashTwice: {"1m0s controller: update leases default/a no answer", "1m0s controller: crashes", "1m5s controller.2: starts"},
-		lostAnswer: {"1m0s controller: update leases default/a no answer", "1m0s controller: lost-answer update leases default/a #1", "1m1s controller: get leases default/a 200",
+		crashTwice: {"1m0s controller: update leases default/a no answer, carried out", "1m0s controller: crashes: its request was carried out", "1m5s controller.2: starts"},
+		lostAnswer: {"1m0s controller: update leases default/a no answer, carried out", "1m0s controller: lost-answer update leases default/a #1", "1m1s controller: get leases default/a 200",
 			"1m1s controller: list leases default/* 200"},
 		answer409: {"1m0s controller: update leases default/a 409", "1m0s controller: answer-409 update leases default/a #1", "1m1s controller: get leases default/a 200",
 			"1m1s controller: update leases default/a 200"},
@@ -74,7 +74,7 @@ func TestActionsOnARequest(t *testing.T) {
 		answer500: {"1m0s controller: update leases default/a 500"},
 		answer504: {"1m0s controller: update leases default/a 504", "1m0s controller: answer-504 update leases default/a #1", "1m1s controller: get leases default/a 200",
 			"1m1s controller: update leases default/a 200"},
-		answer504After: {"1m0s controller: update leases default/a 504", "1m0s controller: answer-504-after update leases default/a #1", "1m1s controller: get leases default/a 200",
+		answer504After: {"1m0s controller: update leases default/a 504, carried out", "1m0s controller: answer-504-after update leases default/a #1", "1m1s controller: get leases default/a 200",
 			"1m1s controller: list leases default/* 200"},
 		interfere: {"1m0s controller: update leases default/a 409", "1m0s controller: interfere update leases default/a #1", "1m0s other: patch leases default/a 200",
 			"1m1s controller: get leases default/a 200", "1m1s controller: update leases default/a 200"},
@@ -103,8 +103,8 @@ func TestCrashTwice(t *testing.T) {
 	lines, found := lived(t, s, "crash-twice create endpoints default/y #1")
 	assert.Empty(t, found)
 	assert.Equal(t, []string{
-		"0s controller: starts", "0s controller: create endpoints default/x 201", "0s controller: create endpoints default/y no answer", "0s controller: crashes",
-		"5s controller.2: starts", "5s controller.2: create endpoints default/x no answer", "5s controller.2: crashes",
+		"0s controller: starts", "0s controller: create endpoints default/x 201", "0s controller: create endpoints default/y no answer, carried out", "0s controller: crashes: its request was carried out",
+		"5s controller.2: starts", "5s controller.2: create endpoints default/x no answer", "5s controller.2: crashes: its request has changed nothing",
 		"10s controller.3: starts", "10s controller.3: create endpoints default/x 409", "10s controller.3: create endpoints default/y 409", "10s controller.3: create endpoints default/z 201",
 	}, lines[:11])
 }
@@ -120,8 +120,8 @@ func TestACrashIsTheEndOfAProcess(t *testing.T) {
 	}}}}
 	lines, found := lived(t, s, "crash-after create endpoints default/x #1")
 	assert.Empty(t, found)
-	assert.Equal(t, []string{"0s controller: starts", "0s controller: create endpoints default/x no answer", "0s controller: crash-after create endpoints default/x #1",
-		"0s controller: crashes", "9s controller.2: starts", "9s controller.2: create endpoints default/x 409", "11s controller.2: create endpoints default/y 201"}, lines[:7])
+	assert.Equal(t, []string{"0s controller: starts", "0s controller: create endpoints default/x no answer, carried out", "0s controller: crash-after create endpoints default/x #1",
+		"0s controller: crashes: its request was carried out", "9s controller.2: starts", "9s controller.2: create endpoints default/x 409", "11s controller.2: create endpoints default/y 201"}, lines[:7])
 }
 
 // A restart that reads an old state finds neither the Lease of the step nor the label, and what it does then is a finding.

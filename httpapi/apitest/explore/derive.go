@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 )
 
 // maxNth is how many equal requests get plans of their own: a Lease is renewed many times.
@@ -12,28 +13,34 @@ const (
 	maxNthLeases = 2
 )
 
-// plans returns the plans to run, the likely ones first.
-func (x *explorer) plans() ([]plan, error) {
+// parsePlans parses the plans that were given.
+func (x *explorer) parsePlans() error {
 	texts := x.o.Plans
 	if *flags.plan != "" {
 		texts = []string{*flags.plan}
 	}
-	if texts != nil {
-		x.chosen = true
-		var plans []plan
-		for _, text := range texts {
-			p, err := parsePlan(text)
-			if err == nil {
-				err = x.fits(p)
-			}
-			if err != nil {
-				return nil, err
-			}
-			plans = append(plans, p)
+	x.chosen = texts != nil
+	for _, text := range texts {
+		p, err := parsePlan(text)
+		if err != nil {
+			return err
 		}
-		return plans, nil
+		x.given = append(x.given, p)
 	}
-	return x.derive(), nil
+	return nil
+}
+
+// plans returns the plans to run, the likely ones first.
+func (x *explorer) plans() ([]plan, error) {
+	if !x.chosen {
+		return x.derive(), nil
+	}
+	for _, p := range x.given {
+		if err := x.fits(p); err != nil {
+			return nil, err
+		}
+	}
+	return x.given, nil
 }
 
 // fits returns an error if a plan is for another scenario.
@@ -41,13 +48,35 @@ func (x *explorer) fits(p plan) error {
 	if p.step > len(x.s.Steps) {
 		return fmt.Errorf("plan %q: got step %d, want one up to %d", p, p.step, len(x.s.Steps))
 	}
-	if p.controller == "" {
-		return nil
-	}
-	if !slices.ContainsFunc(x.s.Controllers, func(c Controller) bool { return c.name() == p.controller }) {
+	if p.controller != "" && !slices.ContainsFunc(x.s.Controllers, func(c Controller) bool { return c.name() == p.controller }) {
 		return fmt.Errorf("plan %q: there is no controller %q", p, p.controller)
 	}
+	for _, name := range []string{p.resource, p.at.resource} {
+		if name, _, _ = strings.Cut(name, "/"); name != "" && !x.serves(name) {
+			return fmt.Errorf("plan %q: the server has no resource %q", p, name)
+		}
+	}
+	if onRequest, _, _ := actions(); (slices.Contains(onRequest, p.action) || p.action == down && p.at != target{}) && !x.sends(p.at) {
+		return fmt.Errorf("plan %q hits nothing: the controllers do not send \"%s %s %s\" in an undisturbed run", p, p.at.verb, p.at.resource, p.at.object)
+	}
 	return nil
+}
+
+// serves reports whether there is a resource, or was in an undisturbed run.
+func (x *explorer) serves(name string) bool {
+	return x.resources[name] || slices.ContainsFunc(x.references[0].changes, func(c change) bool { return c.target.resource == name })
+}
+
+// sends reports whether a controller sends a request in an undisturbed run, its number aside.
+func (x *explorer) sends(t target) bool {
+	for _, l := range x.references {
+		for i := range x.s.Controllers {
+			if l.occur[occurrence(x.s.Controllers[i].name(), t)] > 0 {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // derive makes the plans from what the controllers did undisturbed. Kinds of plans take turns, so that a short exploration has some of each.
@@ -79,6 +108,10 @@ func (x *explorer) derive() []plan {
 				add(r.controller, plan{action: a, at: r.target})
 			}
 		}
+		if slices.Contains(writeVerbs(), r.target.verb) && r.step < len(x.s.Steps) && x.s.Controllers[r.controller].replicas() == 1 {
+			byAction[downAfter] = append(byAction[downAfter], x.with(r.controller, plan{action: down, step: r.step + 1, at: r.target}))
+		}
+		on(slices.DeleteFunc(slices.Clone(r.adds), func(a string) bool { return a == addCondition && !ref.othersReport(r.target.resource) })...)
 		switch r.target.verb {
 		case "create", "deletecollection":
 			on(crashAfter, lostAnswer, crashBefore, crashTwice, answer500, answer504, answer504After, answer429)
@@ -101,8 +134,12 @@ func (x *explorer) derive() []plan {
 		}
 	}
 	for i := range x.s.Controllers {
+		several := ref.changedOf(read[i]) > 1
 		for step := range len(x.s.Steps) + 1 {
 			add(i, plan{action: restart, step: step})
+			if step > 0 {
+				add(i, plan{action: down, step: step})
+			}
 			for _, resource := range watched[i] {
 				if step > 0 && ref.changesIn(step, resource) {
 					add(i, plan{action: collapse, step: step, resource: resource})
@@ -111,6 +148,9 @@ func (x *explorer) derive() []plan {
 			for _, c := range ref.changes {
 				if c.step <= step && read[i][c.target.resource] && !isEvent(c.target.resource) && c.target.nth <= maxNth && c.target.resource != "leases" {
 					add(i, plan{action: staleRestart, step: step, at: c.target})
+					if several {
+						byAction[staleOne] = append(byAction[staleOne], x.with(i, plan{action: staleRestart, step: step, resource: c.target.resource, at: c.target}))
+					}
 				}
 			}
 		}
@@ -119,7 +159,10 @@ func (x *explorer) derive() []plan {
 			add(i, plan{action: expireWatch, resource: resource})
 		}
 	}
-	byAction[staleRestart] = spread(byAction[staleRestart])
+	byAction[staleRestart], byAction[staleOne] = spread(byAction[staleRestart]), spread(byAction[staleOne])
+	for n := range undisturbedMore {
+		byAction[none] = append(byAction[none], plan{action: none, seed: uint64(n)})
+	}
 	return takeTurns(byAction)
 }
 
@@ -133,8 +176,37 @@ func (x *explorer) always(r request) bool {
 	return true
 }
 
-// readError is the turn of reads that fail.
-const readError = "read"
+// Turns of plans that are not the only ones of their action.
+const (
+	readError = "read"       // reads that fail
+	staleOne  = "stale-one"  // one resource lags
+	downAfter = "down-after" // the process ends at a request, and is down in the next step
+)
+
+// undisturbedMore is how many of the plans are none.
+const undisturbedMore = 10
+
+// othersReport reports whether others than the controllers write the status of objects of a resource. A controller that is alone with it loses nothing.
+func (l *life) othersReport(resource string) bool {
+	resource, _, _ = strings.Cut(resource, "/")
+	reported := func(m move) bool {
+		return strings.HasPrefix(m.path, ".status") && m.path != ".status.observedGeneration" // it is behind after each change
+	}
+	return slices.ContainsFunc(l.changes, func(c change) bool {
+		return c.target.resource == resource && !c.isControllers() && c.Old != nil && slices.ContainsFunc(c.moved, reported)
+	})
+}
+
+// changedOf counts the resources of a set that change in the run.
+func (l *life) changedOf(read map[string]bool) int {
+	seen := map[string]bool{}
+	for _, c := range l.changes {
+		if r := c.target.resource; read[r] && !isEvent(r) && r != "leases" {
+			seen[r] = true
+		}
+	}
+	return len(seen)
+}
 
 // with adds the controller of a plan, if there are several.
 func (x *explorer) with(controller int, p plan) plan {
@@ -170,8 +242,8 @@ func spread(plans []plan) []plan {
 // takeTurns returns all plans, one of each action after the other, and two of the likeliest.
 func takeTurns(byAction map[string][]plan) (out []plan) {
 	turns := []string{
-		crashAfter, staleRestart, lostAnswer, collapse, crashBefore, staleRestart, takeover, interfere, crashAfter, restart, staleRestart,
-		answer409, crashTwice, answer504After, slowEvents, expireWatch, answer500, readError, answer504, answer429,
+		crashAfter, staleRestart, lostAnswer, collapse, staleOne, crashBefore, down, addFinalizer, staleRestart, takeover, interfere, addEntry, crashAfter, restart,
+		staleRestart, staleOne, downAfter, addCondition, answer409, crashTwice, answer504After, slowEvents, expireWatch, addOwner, answer500, readError, none, answer504, answer429,
 	}
 	for more := true; more; {
 		more = false

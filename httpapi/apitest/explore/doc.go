@@ -20,13 +20,18 @@
 // # What is compared
 //
 // A rest is a state in which nothing was written for Options.Quiet. At each rest the objects must be equal to the objects of the
-// undisturbed runs, but for what differs from run to run by itself: uids, versions, times, generated names, and each member on which the
-// undisturbed runs do not agree. Objects must be created and deleted as often as in the undisturbed runs, except while events are hidden from the
-// controller. A restart at the end must write nothing. What a controller that reads an old state makes for an owner that is gone is not
-// counted if the garbage collector deletes it.
+// undisturbed runs, lists by their keys, but for what differs from run to run by itself: uids, versions, times, generated names, addresses of Services,
+// and each member on which the undisturbed runs do not agree. Such a member must not change once more after it was set. Objects must be created and deleted as
+// often as in the undisturbed runs, except while events are hidden from the controller, and except for one that is made and deleted again before the next rest.
+// On the way to a rest, a member of a spec must take no value that it did not take undisturbed, and must not go back to one. A restart at the
+// end must write nothing. What a controller that reads an old state makes for an owner that is gone is not counted if the garbage collector deletes it.
+//
+// If the undisturbed runs differ in which objects a controller makes, that is the first finding. If they differ in what the steps or the World make, the scenario is at
+// fault. A finding that does not come again when its plan is repeated is in Report.Once.
 //
 // # What it cannot find
 //
-// A fault that the undisturbed runs have, too, is not seen, unless Scenario.Check finds it. Code that waits for real time or for a
-// socket does not work in a bubble, and neither does a goroutine of a controller that does not end with its context.
+// A fault that all undisturbed runs have, too, is not seen, unless Scenario.Check finds it. Code that waits for real time or for a
+// socket does not work in a bubble, and neither does a goroutine of a controller that does not end with its context. A loop without requests lets no time go on: the
+// search names it after two minutes, and ends.
 package explore

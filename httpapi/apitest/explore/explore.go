@@ -12,11 +12,14 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
+	"github.com/kubecoord/kubecoord/internal/codec"
 	"github.com/kubecoord/kubecoord/internal/kinds"
 	"github.com/kubecoord/kubecoord/internal/registry"
+	"github.com/kubecoord/kubecoord/store/meta"
 )
 
 // flags are the flags of a test binary that imports the package.
@@ -24,10 +27,12 @@ var flags = struct {
 	plan   *string
 	budget *time.Duration
 	dir    *string
+	resume *string
 }{
 	flag.String("explore.plan", "", "run only this plan of package explore, as a report prints it"),
 	flag.Duration("explore.budget", 0, "how much time package explore may take for each scenario"),
 	flag.String("explore.dir", "", "a folder for the reports of package explore"),
+	flag.String("explore.resume", "", "a file, or a folder of files: package explore goes on where the last search has stopped"),
 }
 
 // Run explores a scenario and fails the test for each finding, with the plan that repeats it and what happened. It takes at most one
@@ -39,6 +44,12 @@ func Run(t *testing.T, s Scenario, opts ...Options) {
 		t.Fatalf("explore: %v", err)
 	}
 	t.Logf("explore: %s", r.Summary())
+	if r.Covered != "" {
+		t.Logf("explore: classes of plans that were covered: %s", r.Covered)
+	}
+	for _, f := range r.Once {
+		t.Logf("explore: seen once, and in none of %d runs more: %s", f.Of, f)
+	}
 	for _, f := range r.Findings {
 		t.Errorf("explore: %s", f)
 	}
@@ -57,12 +68,22 @@ func Explore(t *testing.T, s Scenario, opts ...Options) (*Report, error) {
 	default:
 		return nil, fmt.Errorf("got %d Options, want one at most", len(opts))
 	}
-	x := &explorer{t: t, s: s, o: o, quiet: cmp.Or(o.Quiet, time.Minute), start: time.Now()}
+	x := newExplorer(t, s, o)
 	if err := x.prepare(); err != nil {
+		return nil, err
+	}
+	if err := x.parsePlans(); err != nil {
+		return nil, err
+	}
+	if err := x.remember(); err != nil {
 		return nil, err
 	}
 	if err := x.refer(); err != nil {
 		return nil, err
+	}
+	if x.unlike != nil {
+		r := &Report{Findings: []*Finding{x.unlike}, Undisturbed: len(x.references), Requests: len(x.references[0].requests), Elapsed: time.Since(x.start)}
+		return r, x.write(r)
 	}
 	plans, err := x.plans()
 	if err != nil {
@@ -72,7 +93,14 @@ func Explore(t *testing.T, s Scenario, opts ...Options) (*Report, error) {
 	if x.chosen && len(r.NoHit) > 0 {
 		return nil, fmt.Errorf("plan %q hits nothing: the controller makes no such request, or not at that step", r.NoHit[0])
 	}
-	return r, x.write(r)
+	if x.chosen && len(r.Blind) > 0 {
+		return nil, fmt.Errorf("plan %s", r.Blind[0])
+	}
+	return r, cmp.Or(x.memory.write(), x.write(r))
+}
+
+func newExplorer(t *testing.T, s Scenario, o Options) *explorer {
+	return &explorer{t: t, s: s, o: o, quiet: cmp.Or(o.Quiet, time.Minute), start: time.Now(), patience: patience}
 }
 
 // explorer explores one scenario.
@@ -82,17 +110,30 @@ type explorer struct {
 	o      Options
 	quiet  time.Duration
 	start  time.Time
-	chosen bool // plans were given
+	chosen bool // plans were given: these
+	given  []plan
+	unlike *Finding // undisturbed runs that do not agree by the fault of a controller
+	memory *memory  // of the searches before, or nil
 
 	masks       []mask
-	double      map[string]bool // plurals that several groups have
-	uids        map[string]key  // of the prepared objects
+	double      map[string]bool          // plurals that several groups have
+	uids        map[string]key           // of the prepared objects
+	owned       map[key]key              // see names
+	types       map[string]*codec.Type   // by group and resource
+	called      map[string]meta.TypeMeta // likewise
+	resources   map[string]bool          // the names of all, as in plans
+	ways        *ways
+	patience    int             // seconds
+	abandoned   atomic.Bool     // a run could not be ended
 	references  []*life         // undisturbed
 	auto        map[string]bool // resource and path, on which they do not agree
 	names       *loose
 	written     map[key]bool // by controllers, undisturbed
 	known       map[key]bool // objects of the undisturbed runs
 	maxRequests int
+
+	shared   sync.Map     // of all Conn
+	learning sync.RWMutex // guards auto while plans run
 
 	mu     sync.Mutex
 	states map[*rest]state // of the first undisturbed run
@@ -123,7 +164,7 @@ func (x *explorer) prepare() error {
 
 // look looks at the kinds and the objects of the prepared API.
 func (x *explorer) look() {
-	x.double, x.uids = map[string]bool{}, map[string]key{}
+	x.double, x.uids, x.owned, x.types = map[string]bool{}, map[string]key{}, map[key]key{}, map[string]*codec.Type{}
 	groups := map[string]string{}
 	st := x.s.API.Store().Registry()
 	all := x.s.API.Handler().Kinds()
@@ -134,9 +175,16 @@ func (x *explorer) look() {
 		}
 		groups[info.Plural] = info.Group
 	}
+	x.resources, x.called = map[string]bool{}, map[string]meta.TypeMeta{}
 	for _, k := range all {
+		x.resources[x.resource(k.GroupResource().Group, k.GroupResource().Resource)] = true
+		x.called[k.GroupResource().String()] = k.TypeMeta(0)
+		x.types[k.GroupResource().String()] = kinds.Of(k).Schema(0)
 		for it := range st.Resource(kinds.Of(k)).Present("") {
 			x.uids[string(it.UID())] = x.keyOf(it)
+			if of, ok := belongsTo(it); ok {
+				x.owned[x.keyOf(it)] = of
+			}
 		}
 	}
 }
@@ -169,16 +217,16 @@ func (x *explorer) refer() error {
 		version := x.s.API.Store().ResourceVersion()
 		x.look()
 		err := x.referOnce()
-		if err == nil || n == settles || version == x.s.API.Store().ResourceVersion() {
+		if err == nil && x.unlike == nil || n == settles || version == x.s.API.Store().ResourceVersion() {
 			return err
 		}
 	}
 }
 
 func (x *explorer) referOnce() error {
-	x.references = nil
+	x.references, x.unlike = nil, nil
 	for n := range undisturbed {
-		l := x.live(nil, n, n == 0)
+		l := x.live(nil, n, true)
 		if err := l.problem(); err != nil {
 			return err
 		}
@@ -192,7 +240,6 @@ func (x *explorer) referOnce() error {
 	for _, k := range x.uids {
 		x.known[k] = true
 	}
-	first := x.references[0]
 	for _, l := range x.references {
 		l.names.loose = x.names
 		for k := range l.objects {
@@ -204,20 +251,11 @@ func (x *explorer) referOnce() error {
 		x.maxRequests = max(x.maxRequests, 20*l.total+1000)
 	}
 	for _, l := range x.references[1:] {
-		for i := range l.rests {
-			a, b := &first.rests[i], &l.rests[i]
-			for _, d := range compare(first.names.stateAt(a, b), l.names.stateAt(b, a), x.masked) {
-				if !strings.HasPrefix(d.path, ".") {
-					return fmt.Errorf("the undisturbed runs do not agree %s: %s. Make the scenario deterministic, or name what differs in Scenario.Mask", x.place(a), d.text)
-				}
-				x.auto[d.key.resource+" "+d.path] = true
-			}
-			for _, c := range x.countsDiffer(first, a, l, b) {
-				return fmt.Errorf("the undisturbed runs do not agree %s: %s was %s %s, and %s in another run. Make the scenario deterministic, or name the object in Scenario.Mask",
-					x.place(a), c.key, c.what, times(c.want), times(c.got))
-			}
+		if err := x.agree(x.references[0], l); err != nil || x.unlike != nil {
+			return err
 		}
 	}
+	x.learnWays()
 	return nil
 }
 
@@ -276,7 +314,15 @@ func (x *explorer) explore(plans []plan) *Report {
 			budget = 5 * time.Second
 		}
 	}
-	c := &collector{x: x, report: r, byText: map[string]*Finding{}, plans: plans, deadline: x.start.Add(budget), reported: x.start}
+	c := &collector{x: x, report: r, byText: map[string]*Finding{}, plans: plans, deadline: x.start.Add(budget), reported: x.start, ran: map[string]bool{}}
+	if !x.chosen {
+		c.classes, c.derived = x.newClasses(), plans
+		c.plans = x.resume(c.classes.order(plans))
+	}
+	if x.memory != nil {
+		c.seed = x.memory.Random
+	}
+	c.seeds = c.seed + randomRuns
 	c.judgeReferences()
 	var workers sync.WaitGroup
 	for range x.parallel() {
@@ -297,9 +343,14 @@ type collector struct {
 	deadline time.Time
 	reported time.Time
 
+	classes *classes // nil if plans were given
+	derived []plan   // of the classes
+
 	mu     sync.Mutex
-	plans  []plan
-	seed   uint64 // of the next random plan
+	plans  []plan          // that are left
+	ran    map[string]bool // plans
+	seed   uint64          // of the last random plan
+	seeds  uint64          // the last one of all
 	byText map[string]*Finding
 }
 
@@ -309,18 +360,21 @@ func (c *collector) next() (plan, bool) {
 	defer c.mu.Unlock()
 	limit := c.x.o.Runs
 	switch {
-	case !c.x.chosen && time.Now().After(c.deadline), limit > 0 && c.report.Runs >= limit:
+	case !c.x.chosen && time.Now().After(c.deadline), limit > 0 && c.report.Runs >= limit, c.x.abandoned.Load():
 		return plan{}, false
 	case len(c.plans) > 0:
 		p := c.plans[0]
 		c.plans = c.plans[1:]
 		c.report.Runs++
 		return p, true
-	case c.x.chosen || limit == 0 && c.seed >= randomRuns:
+	case c.x.chosen || limit == 0 && c.seed >= c.seeds:
 		return plan{}, false
 	}
 	c.seed++
 	c.report.Runs++
+	if m := c.x.memory; m != nil {
+		m.Random = c.seed
+	}
 	return plan{action: random, seed: cmp.Or(c.x.o.Seed, 1)*1_000_000 + c.seed}, true
 }
 
@@ -334,17 +388,27 @@ func (c *collector) work() {
 		if !ok {
 			return
 		}
-		l := c.x.live(&p, 0, false)
-		c.add(p, l)
+		nth := 0
+		if p.action == none {
+			nth = undisturbed + int(p.seed)
+		}
+		c.add(p, c.x.live(&p, nth, false))
 	}
 }
 
 // add judges a run.
 func (c *collector) add(p plan, l *life) {
-	found := c.x.judge(l)
+	found := c.judge(l)
 	c.mu.Lock()
+	if p.action != random {
+		c.ran[p.String()] = true
+	}
+	c.x.memory.ran(p, len(found) > 0)
 	if l.acted() == 0 {
 		c.report.NoHit = append(c.report.NoHit, p.String())
+	}
+	if l.blind != "" {
+		c.report.Blind = append(c.report.Blind, fmt.Sprintf("%q can judge nothing: %s", p, l.blind))
 	}
 	c.progressLocked()
 	if len(found) == 0 {
@@ -354,78 +418,15 @@ func (c *collector) add(p plan, l *life) {
 	head := found[0]
 	f := c.byText[head.id()]
 	if f == nil {
-		f = &Finding{Text: head.text, Where: head.where}
+		f = &Finding{Text: head.text, Where: head.where, id: head.id(), head: head, seen: l.writings()}
+		for _, d := range found[1:] {
+			f.Details = append(f.Details, d.text)
+		}
 		c.byText[head.id()] = f
 		c.report.Findings = append(c.report.Findings, f)
 	}
 	f.plans = append(f.plans, p)
 	c.mu.Unlock()
-}
-
-// again is how often a finding is run again.
-const again = 3
-
-// repeatAll runs the simplest plan of each finding again, for its rate and its timeline.
-func (c *collector) repeatAll() {
-	var workers sync.WaitGroup
-	limit := make(chan struct{}, c.x.parallel())
-	for id, f := range c.byText {
-		workers.Go(func() {
-			limit <- struct{}{}
-			defer func() { <-limit }()
-			c.repeat(f, id)
-		})
-	}
-	workers.Wait()
-}
-
-// tried is how many plans are tried again for one that leads to the finding each time.
-const tried = 4
-
-func (c *collector) repeat(f *Finding, id string) {
-	best := -1
-	for i := range f.plans[:min(len(f.plans), tried)] {
-		r := c.again(&f.plans[i], id)
-		if r.seen <= best {
-			continue
-		}
-		best = r.seen
-		f.Plans[0], f.Plans[i] = f.Plans[i], f.Plans[0]
-		f.Again, f.Of, f.lines = r.seen, again, r.lines
-		if r.seen > 0 {
-			f.Text, f.Where, f.Details = r.found[0].text, r.found[0].where, nil
-			for _, d := range r.found[1:] {
-				f.Details = append(f.Details, d.text)
-			}
-		}
-		if best == again {
-			return
-		}
-	}
-}
-
-// repetition is what several runs of one plan have found.
-type repetition struct {
-	seen  int // how often a finding came again
-	found []verdict
-	lines []line
-}
-
-// again runs a plan several times.
-func (c *collector) again(p *plan, id string) (r repetition) {
-	for range again {
-		l := c.x.live(p, 0, true)
-		found := c.x.judge(l)
-		same := len(found) > 0 && found[0].id() == id
-		if same {
-			r.seen++
-			r.found = found
-		}
-		if same || r.lines == nil {
-			r.lines = beside(l.timeline(), c.x.references[0].timeline())
-		}
-	}
-	return r
 }
 
 // progressLocked tells how far a long exploration is.
@@ -439,6 +440,9 @@ func (c *collector) progressLocked() {
 	if logf == nil {
 		logf = c.x.t.Logf
 	}
+	if err := c.x.memory.write(); err != nil {
+		logf("explore: %v", err) // the search ends with the same error if it stays
+	}
 	rate := float64(c.report.Runs) / now.Sub(c.x.start).Seconds()
 	logf("explore: %d runs, %.0f a second, %d plans left, %d findings", c.report.Runs, rate, len(c.plans), len(c.report.Findings))
 }
@@ -446,29 +450,36 @@ func (c *collector) progressLocked() {
 // judgeReferences finds what is wrong without a perturbation: a restart at the end that writes.
 func (c *collector) judgeReferences() {
 	l := c.x.references[0]
-	last := l.rests[len(l.rests)-1]
-	if texts := c.x.unmasked(last.changes); len(texts) > 0 {
+	if texts := l.unmaskedAtTheEnd(); len(texts) > 0 {
 		c.report.Findings = append(c.report.Findings, &Finding{
-			Text: atTheEnd + " writes: " + texts[0], Where: "after " + atTheEnd, Details: texts[1:], Plans: []string{"none"},
+			Text: atTheEnd + " writes: " + texts[0], Where: "after " + atTheEnd, Details: texts[1:], Plans: []string{none},
 			Again: 1, Of: 1, lines: beside(l.timeline(), l.timeline()),
 		})
 	}
 }
 
+// unmaskedAtTheEnd returns what an undisturbed run writes after the restart at the end.
+func (l *life) unmaskedAtTheEnd() []string { return l.x.unrestored(l, len(l.rests)-1) }
+
 // finish sorts the report.
 func (c *collector) finish() {
 	r := c.report
-	for _, f := range c.byText {
-		slices.SortFunc(f.plans, simplest)
-		for _, p := range f.plans {
-			f.Plans = append(f.Plans, p.String())
-		}
-	}
+	c.confirm()
 	c.repeatAll()
+	c.setApart()
 	for _, p := range c.plans {
 		r.NotRun = append(r.NotRun, p.String())
 	}
+	c.x.memory.sort(r.Findings)
+	if c.classes != nil {
+		r.Covered = c.classes.covered(c.derived, func(p plan) bool { return c.ran[p.String()] || c.x.memory.has(p) })
+	}
 	r.Elapsed = time.Since(c.x.start)
+}
+
+// fileName returns the name of the test as a part of the name of a file.
+func (x *explorer) fileName() string {
+	return strings.NewReplacer("/", "-", " ", "-").Replace(x.t.Name())
 }
 
 // write writes the pages of the findings.
@@ -481,7 +492,7 @@ func (x *explorer) write(r *Report) error {
 		return err
 	}
 	for i, f := range r.Findings {
-		f.Page = filepath.Join(dir, fmt.Sprintf("%s-%d.html", strings.NewReplacer("/", "-", " ", "-").Replace(x.t.Name()), i+1))
+		f.Page = filepath.Join(dir, fmt.Sprintf("%s-%d.html", x.fileName(), i+1))
 		if err := os.WriteFile(f.Page, f.html(x.t.Name()), 0o644); err != nil {
 			return err
 		}

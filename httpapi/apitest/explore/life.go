@@ -11,7 +11,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-	"testing"
+	"sync/atomic"
 	"testing/synctest"
 	"time"
 
@@ -34,6 +34,8 @@ type life struct {
 	running  sync.WaitGroup
 	cleanups []func()
 	bubble   string // its number, as stacks show it
+	progress atomic.Int64
+	pos      atomic.Pointer[string] // what the run is at, in words
 
 	mu        sync.Mutex // guards all below; Changed takes it with the lock of the store held
 	pending   []change
@@ -41,26 +43,35 @@ type life struct {
 	objects   map[key]tracked
 	made      map[key]int // since the last rest
 	gone      map[key]int
-	texts     []string
+	texts     []writing
+	others    int             // writes of others since the last rest, but for states
+	writers   map[int]bool    // the controllers, by index, that have written since writers was last read; -1 is the World, -2 another client
 	alive     map[string]bool // uids of objects that exist
 	orphans   map[string]bool // uids of objects that were made for owners that were gone, or for orphans
 	names     names
 	writes    int
-	written   map[key]bool // what controllers changed or deleted, but for the status
-	own       map[key]bool // what controllers created
-	last      string       // the last change, in words
+	wrote     time.Duration // the last of them
+	written   map[key]bool  // what controllers changed or deleted, but for the status
+	own       map[key]bool  // what controllers created
+	last      string        // the last change, in words
+	stopped   map[key]bool  // what the processes wrote at their end
 	processes map[string]*process
 	requests  []request
-	occur     map[string]int // by controller and request, without its number
+	sent      map[route][]place // requests on their way, in an undisturbed run
+	occur     map[string]int    // by controller and request, without its number
 	total     int
-	calmed    bool           // random plans act no more
-	acts      int            // how often the plan has acted
-	onStart   func(*process) // of each process that starts, or nil
-	atOnce    int            // requests at one instant
+	calmed    bool             // random plans act no more
+	acts      int              // how often the plan has acted
+	actedIn   int              // the number of the rest that followed when it acted
+	blind     string           // why the run says nothing, or ""
+	hold      chan struct{}    // closed when processes may start again, or nil
+	late      *apitest.Request // of a touch that comes at rest, or nil
+	onStart   func(*process)   // of each process that starts, or nil
+	atOnce    int              // requests at one instant
 	instant   time.Time
 	runaway   bool
 	ends      map[string]int
-	touch     *touchedObject
+	touch     *touch
 	rests     []rest
 	found     []discovery
 	log       []*entry
@@ -75,12 +86,25 @@ type change struct {
 	by     *process // nil: no controller
 	target target
 	step   int
+	from   place // of the request, in an undisturbed run
+	rest   int   // the number of the rest that follows
+	at     time.Duration
+	moved  []move // the members that differ after an update
+}
+
+// writing is a change in words.
+type writing struct {
+	key  key
+	text string
 }
 
 // request is a request of a controller.
 type request struct {
 	target     target
 	controller int
+	step       int
+	from       place
+	adds       []string // the actions that may add to a list of its body
 }
 
 // discovery is something that is wrong in a run by itself, and not by comparison.
@@ -91,12 +115,6 @@ type discovery struct {
 	step  int
 }
 
-// touchedObject is the object that another client has changed.
-type touchedObject struct {
-	key key
-	uid string
-}
-
 // live runs the scenario once.
 func (x *explorer) live(plan *plan, nth int, keep bool) *life {
 	prepared := map[string]bool{}
@@ -105,19 +123,12 @@ func (x *explorer) live(plan *plan, nth int, keep bool) *life {
 	}
 	l := &life{
 		x: x, plan: plan, nth: nth, keep: keep,
-		objects: map[key]tracked{}, made: map[key]int{}, gone: map[key]int{}, written: map[key]bool{}, own: map[key]bool{}, processes: map[string]*process{},
-		occur: map[string]int{}, ends: map[string]int{}, open: map[requestID][]*entry{},
+		objects: map[key]tracked{}, made: map[key]int{}, gone: map[key]int{}, written: map[key]bool{}, own: map[key]bool{}, writers: map[int]bool{}, processes: map[string]*process{},
+		sent: map[route][]place{}, occur: map[string]int{}, ends: map[string]int{}, open: map[requestID][]*entry{},
 		alive: maps.Clone(prepared), orphans: map[string]bool{},
-		names: names{uids: maps.Clone(x.uids), live: prepared, generated: map[string]string{}, versions: map[string]bool{}},
+		names: names{uids: maps.Clone(x.uids), live: prepared, generated: map[string]string{}, owned: maps.Clone(x.owned), versions: map[string]bool{}, types: x.types},
 	}
-	func() {
-		defer func() {
-			if r := recover(); r != nil { // goroutines of the bubble are left
-				l.find("leak", key{"controller", "goroutines"}, fmt.Sprint("goroutines are left when the controllers have ended: ", l.left()))
-			}
-		}()
-		synctest.Test(x.t, func(*testing.T) { l.run() })
-	}()
+	l.inBubble()
 	return l
 }
 
@@ -126,10 +137,14 @@ func (l *life) run() {
 	l.bubble = bubbleOf()
 	time.Sleep(time.Duration(l.nth) * (7*time.Hour + 13*time.Minute + 1234567*time.Microsecond)) // what depends on the time differs
 	l.began = time.Now()
+	if l.plan != nil && l.plan.action == none {
+		l.take(1)
+	}
 	if l.plan != nil && l.plan.action == random {
 		l.adversary = apitest.Adversary(apitest.AdversaryOptions{Seed: l.plan.seed})
 	}
 	l.api = l.x.s.API.Fork(l)
+	l.api.Store().Registry().SkipRandom(uint64(l.nth) << 32) // what follows from a Seed differs too
 	defer l.end()
 	l.api.Store().Registry().Observe(l)
 	l.api.Fault(apitest.Choose(l.meet))
@@ -140,7 +155,7 @@ func (l *life) run() {
 		l.running.Add(1)
 		go func() {
 			defer l.running.Done()
-			if err := l.x.s.World(ctx, world.conn()); err != nil && ctx.Err() == nil {
+			if err := call(func() error { return l.x.s.World(ctx, world.conn()) }); err != nil && ctx.Err() == nil {
 				l.fail(fmt.Sprintf("Scenario.World: %v", err))
 			}
 		}()
@@ -169,16 +184,16 @@ func (l *life) steps(ctx context.Context) {
 		l.mu.Lock()
 		l.step = n
 		l.mu.Unlock()
+		l.goDown(n)
 		release := l.hide(ctx, n)
 		if n > 0 {
-			step := l.x.s.Steps[n-1]
-			l.note("user", "step "+strconv.Itoa(n)+": "+step.Name, false)
-			if err := step.Do(ctx, user.conn()); err != nil {
-				l.find("step", key{"step", step.Name}, fmt.Sprintf("%s fails: %v", l.x.s.stepName(n), err))
+			l.noteStep(n, l.x.s.Steps[n-1].Name)
+			if !l.do(ctx, n, user) {
 				return
 			}
 		}
 		release()
+		l.comeUp(ctx, n)
 		if n == len(l.x.s.Steps) {
 			l.calm()
 		}
@@ -187,12 +202,25 @@ func (l *life) steps(ctx context.Context) {
 		}
 		if p := l.plan; p != nil && p.step == n && (p.action == restart || p.action == staleRestart) {
 			l.restart(ctx, p)
-			if !l.rest(ctx, n, "the restart") {
+			if !l.rest(ctx, n, theRestart) {
 				return
 			}
 		}
+		if l.touchLate() {
+			l.rest(ctx, n, theRestart)
+			l.stopAll("", true)
+			l.rest(ctx, n, theRestart)
+			return // what is asked is known
+		}
 	}
 	l.stopAll("", false)
+	l.mu.Lock()
+	l.stopped = map[key]bool{}
+	for _, w := range l.texts {
+		l.stopped[w.key] = true
+	}
+	l.texts = nil // what they wrote at their end is allowed
+	l.mu.Unlock()
 	l.note("", "all controllers are started again", false)
 	l.rest(ctx, len(l.x.s.Steps), atTheEnd)
 }
@@ -214,12 +242,16 @@ const maxQuiets = 40
 // rest waits until nothing changes, and keeps the state. It reports whether the run goes on.
 func (l *life) rest(ctx context.Context, step int, extra string) bool {
 	for n := 0; ; n++ {
-		still := l.isStill(ctx, l.x.quiet)
+		still := l.isStill(ctx, n > 0)
 		l.mu.Lock()
 		runaway, fault, last := l.runaway, l.fault, l.last
+		onlyWorld := len(l.writers) == 1 && l.writers[-1]
 		l.mu.Unlock()
 		switch {
 		case runaway || fault != "":
+			return false
+		case !still && n == maxQuiets && onlyWorld:
+			l.giveUp(fmt.Sprintf("Scenario.World never rests in %s; the last change was: %s", l.x.s.stepName(step), last))
 			return false
 		case still:
 			l.collectLog()
@@ -232,10 +264,21 @@ func (l *life) rest(ctx context.Context, step int, extra string) bool {
 	}
 }
 
-// isStill waits, and reports whether nothing that counts has changed meanwhile.
-func (l *life) isStill(ctx context.Context, d time.Duration) bool {
+// afterQuiet is how much longer than Options.Quiet after the last write a rest comes, so that what a controller does at that moment is before it.
+const afterQuiet = 1500 * time.Millisecond
+
+// isStill waits, for Options.Quiet from now or from the last write on, and reports whether nothing that counts has changed meanwhile.
+func (l *life) isStill(ctx context.Context, fromLast bool) bool {
 	synctest.Wait() // what follows at once belongs to what was before
 	before := l.counted()
+	l.mu.Lock()
+	l.writers = map[int]bool{}
+	d := l.x.quiet
+	if fromLast {
+		d = max(0, d-(l.since(time.Now())-l.wrote)) + afterQuiet
+	}
+	l.mu.Unlock()
+	l.progress.Add(1)
 	sleep(ctx, d)
 	return l.counted() == before
 }
@@ -243,18 +286,22 @@ func (l *life) isStill(ctx context.Context, d time.Duration) bool {
 // check keeps the state at a rest and calls Scenario.Check.
 func (l *life) check(ctx context.Context, step int, extra string) {
 	l.mu.Lock()
-	l.rests = append(l.rests, rest{step, extra, maps.Clone(l.objects), l.made, l.gone, l.texts})
-	l.made, l.gone, l.texts = map[key]int{}, map[key]int{}, nil
-	if t := l.touch; t != nil {
-		now := l.objects[t.key].now
-		if now != nil && string(now.UID()) == t.uid && now.Metadata().Annotations[touched] == "" {
-			l.foundLocked("lost", t.key, fmt.Sprintf("%s has lost the annotation that another client wrote just before %s", t.key, l.plan.at))
-		}
+	if l.hold != nil {
+		l.mu.Unlock()
+		return // the process is down, and is waited for
 	}
+	l.rests = append(l.rests, rest{step, extra, maps.Clone(l.objects), l.made, l.gone, l.texts, l.stopped, l.others})
+	l.made, l.gone, l.texts, l.others = map[key]int{}, map[key]int{}, nil, 0
+	l.judgeTouchLocked()
 	l.mu.Unlock()
-	if l.x.s.Check != nil {
-		checker := l.newProcess(-1, "check")
-		if err := l.x.s.Check(ctx, checker.conn()); err != nil {
+	if l.x.s.Check == nil || l.plan != nil && l.plan.adds() {
+		return
+	}
+	checker := l.newProcess(-1, "check")
+	if err := l.bounded(ctx, "the check", checker, l.x.s.Check); err != nil {
+		if crash, ok := err.(panicked); ok {
+			l.find("panic", key{"check", ""}, "the check panics: "+crash.text())
+		} else {
 			l.find("check", key{"check", ""}, fmt.Sprintf("the check fails: %v", err))
 		}
 	}
@@ -265,10 +312,15 @@ func (l *life) Begin(uint64, bool) {}
 
 // Changed implements registry.Observer.
 func (l *life) Changed(ctx context.Context, c registry.ObjectChange) {
-	by, _ := ctx.Value(processKey{}).(*process)
+	made := change{ObjectChange: c}
+	if s, ok := ctx.Value(sentKey{}).(*sent); ok {
+		made.by, made.from = s.by, s.from
+		s.changed.Store(true)
+	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.pending = append(l.pending, change{ObjectChange: c, by: by, step: l.step})
+	made.step, made.at = l.step, l.since(time.Now())
+	l.pending = append(l.pending, made)
 }
 
 // counted looks at all changes so far and returns the number of changes that count: a change of nothing but times does not.
@@ -289,6 +341,8 @@ func (l *life) lookLocked() {
 
 // seeLocked adds a change to what is known.
 func (l *life) seeLocked(c *change) {
+	l.seeTouchLocked(c)
+	c.rest = len(l.rests)
 	it := c.Newest()
 	k := l.x.keyOf(it)
 	t, ok := l.objects[k]
@@ -302,12 +356,15 @@ func (l *life) seeLocked(c *change) {
 	if prefix, ok := registry.Generated(it.Name(), it.Metadata().GenerateName); ok {
 		l.names.generated[it.Name()] = prefix + "*"
 	}
+	if of, ok := belongsTo(it); ok {
+		l.names.owned[k] = of
+	}
 	verb := map[watch.EventType]string{watch.Added: "create", watch.Deleted: "delete"}[c.Type()]
 	verb = cmp.Or(verb, "update")
 	c.target = target{verb, k.resource, l.names.object(k), 0}
 	c.target.nth = l.countLocked("change", c.target)
-	if isEvent(k.resource) || c.by == nil && verb == "update" && k.resource == "leases" {
-		return // an Event, or the server renews a Lease of its own
+	if _, ok := l.names.owned[k]; ok || isEvent(k.resource) || c.by == nil && verb == "update" && k.resource == "leases" {
+		return // an Event, or the server renews a Lease of its own, or it takes an address, also for a Service that it refuses then
 	}
 	statusOnly := false
 	switch {
@@ -324,11 +381,19 @@ func (l *life) seeLocked(c *change) {
 			l.gone[k]++
 		}
 	default:
+		if l.names.differInTimes(c.Old, c.New) {
+			return
+		}
 		before, after := l.names.tree(c.Old), l.names.tree(c.New)
 		if reflect.DeepEqual(before, after) {
 			return
 		}
+		movesBetween("", before, after, &c.moved)
+		slices.SortFunc(c.moved, func(a, b move) int { return strings.Compare(a.path, b.path) })
 		statusOnly = onlyStatus(before, after)
+	}
+	if l.plan == nil && verb == "create" {
+		movesBetween("", nil, l.names.tree(c.New), &c.moved)
 	}
 	if c.by != nil && c.by.controller >= 0 {
 		switch {
@@ -339,12 +404,20 @@ func (l *life) seeLocked(c *change) {
 		}
 	}
 	l.writes++
-	who := "another client"
+	l.wrote = c.at
+	who, index := "another client", -2
 	if c.by != nil {
-		who = c.by.name
+		who, index = c.by.name, c.by.controller
+		if c.by.name == "world" {
+			index = -1
+		}
+	}
+	l.writers[index] = true
+	if index < 0 && !statusOnly {
+		l.others++
 	}
 	l.last = verb + " " + k.resource + " " + l.names.object(k) + " by " + who
-	l.texts = append(l.texts, l.last)
+	l.texts = append(l.texts, writing{k, l.last})
 }
 
 // isOrphanLocked reports whether an object has owners, and none of them exists any more, or will for long: an orphan is deleted with what it owns.
@@ -401,7 +474,7 @@ func (l *life) endedByItself(p *process, replica string) {
 	n := l.ends[replica]
 	l.mu.Unlock()
 	if crash, ok := p.err.(panicked); ok {
-		l.find("panic", key{"controller", replica}, fmt.Sprintf("%s panics: %v\n%s", replica, crash.error, strings.Join(crash.stack, "\n")))
+		l.find("panic", key{"controller", replica}, replica+" panics: "+crash.text())
 	} else if n > maxEnds || l.plan == nil {
 		l.find("ends", key{"controller", replica}, fmt.Sprintf("%s ends by itself: %v", replica, p.err))
 	}
@@ -416,6 +489,17 @@ func (l *life) find(class string, k key, text string) {
 
 func (l *life) foundLocked(class string, k key, text string) {
 	l.found = append(l.found, discovery{class, k, text, l.step})
+}
+
+// giveUp says that the run can show nothing, and why. Undisturbed that is a fault of the scenario.
+func (l *life) giveUp(why string) {
+	if l.plan == nil {
+		l.fail(why)
+		return
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.blind = cmp.Or(l.blind, why)
 }
 
 // fail marks a fault of the scenario itself.
@@ -438,7 +522,7 @@ func (l *life) stopAll(controller string, crash bool) {
 	l.mu.Unlock()
 	for _, p := range all {
 		if crash {
-			p.crash()
+			p.crash("")
 		} else {
 			p.stop()
 		}
@@ -450,9 +534,6 @@ func (l *life) stopAll(controller string, crash bool) {
 		}
 	}
 	l.counted()
-	l.mu.Lock()
-	l.texts = nil // what they wrote at their end is allowed
-	l.mu.Unlock()
 }
 
 // The methods of an apitest.TB. What an API reports is a finding.

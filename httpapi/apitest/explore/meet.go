@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
-	"path"
 	"slices"
 	"strconv"
 	"strings"
@@ -18,11 +17,12 @@ import (
 
 // The times of perturbations, in virtual time.
 const (
-	lagOfEvents  = 3 * time.Second  // of slow-events
-	cutOff       = 45 * time.Second // of takeover: longer than the usual duration of a Lease
-	staleFor     = 30 * time.Second // of stale-restart
-	hiddenAfter  = 20 * time.Second // of collapse: how long nothing else happens before the controller lists again
-	expiredLists = 3                // of expire-watch: how many watches end
+	lagOfEvents   = 3 * time.Second  // of slow-events
+	cutOff        = 45 * time.Second // of takeover: longer than the usual duration of a Lease
+	staleFor      = 30 * time.Second // of stale-restart
+	hiddenFor     = 30 * time.Second // of collapse: no watch is silent for longer
+	downAfterStep = 10 * time.Second // of down: how long the process is down after the step
+	expiredLists  = 3                // of expire-watch: how many watches end
 )
 
 // writeVerbs are the verbs of requests that change objects.
@@ -35,6 +35,7 @@ func (p *plan) concerns(c *Controller) bool { return p.controller == "" || p.con
 
 // meet chooses the effect on a request that arrives.
 func (l *life) meet(r apitest.Request) apitest.Effect {
+	l.progress.Add(1)
 	l.mu.Lock()
 	if r.Resource == "" {
 		l.mu.Unlock()
@@ -52,8 +53,9 @@ func (l *life) meet(r apitest.Request) apitest.Effect {
 		l.mu.Unlock()
 		return apitest.Hang()
 	}
+	l.meetTouchLocked(r)
 	if l.plan == nil {
-		l.requests = append(l.requests, request{t, p.controller})
+		l.requests = append(l.requests, request{t, p.controller, l.step, l.arriveLocked(r.Client, r.Verb, r.Path), additions(r)})
 	}
 	l.mu.Unlock()
 	if l.plan == nil || !l.plan.concerns(c) {
@@ -104,7 +106,7 @@ func (l *life) perturb(p *process, r apitest.Request, t target) apitest.Effect {
 			p.crashing.Store(true)
 			return apitest.CutAfter()
 		}
-	case restart, staleRestart, collapse: // see steps
+	case restart, staleRestart, collapse, none: // see steps
 	default:
 		if plan.at == t && l.take(1) {
 			return l.strike(p, r)
@@ -121,6 +123,7 @@ func (l *life) take(n int) bool {
 		return false
 	}
 	l.acts++
+	l.actedIn = len(l.rests)
 	return true
 }
 
@@ -133,8 +136,18 @@ func (l *life) acted() int {
 
 // strike acts on the request that the plan names.
 func (l *life) strike(p *process, r apitest.Request) apitest.Effect {
-	l.note(p.name, l.plan.action+" "+l.plan.at.String(), true)
+	if l.plan.late {
+		l.mu.Lock()
+		l.late = &r
+		l.mu.Unlock()
+		return apitest.Effect{}
+	}
+	l.note(p.name, l.plan.String(), true)
 	switch l.plan.action {
+	case down:
+		l.holdBack()
+		p.crashing.Store(true)
+		return apitest.CutAfter()
 	case crashBefore:
 		p.crashing.Store(true)
 		return apitest.CutBefore()
@@ -151,34 +164,10 @@ func (l *life) strike(p *process, r apitest.Request) apitest.Effect {
 	case takeover:
 		cut := l.api.Fault(apitest.Partition(), apitest.Match{Client: p.name})
 		time.AfterFunc(cutOff, cut.Remove)
-	case interfere:
+	case interfere, addFinalizer, addOwner, addCondition, addEntry:
 		l.interfere(r)
 	}
 	return apitest.Effect{}
-}
-
-// interfere changes the object of a request, as another client.
-func (l *life) interfere(r apitest.Request) {
-	at := r.Path
-	if r.Subresource != "" {
-		at = path.Dir(at)
-	}
-	other := l.newProcess(-1, "other").conn()
-	resp, err := send(context.Background(), other, http.MethodPatch, at, `{"metadata":{"annotations":{"`+touched+`":"yes"}}}`)
-	if err != nil {
-		return
-	}
-	defer resp.Body.Close()
-	var o struct {
-		Metadata struct {
-			UID string `json:"uid"`
-		} `json:"metadata"`
-	}
-	if resp.StatusCode == http.StatusOK && json.NewDecoder(resp.Body).Decode(&o) == nil {
-		l.mu.Lock()
-		defer l.mu.Unlock()
-		l.touch = &touchedObject{key{l.x.resource(r.Group, r.Resource), objectName(r.Namespace, r.Name)}, o.Metadata.UID}
-	}
 }
 
 // targetLocked names a request.
@@ -198,14 +187,22 @@ func (l *life) targetLocked(r apitest.Request) target {
 	l.lookLocked() // names that the server has made
 	switch {
 	case name != "":
-		t.object = l.names.object(key{resource, objectName(r.Namespace, name)})
-	case r.Namespace != "":
+		t.object = l.names.object(key{resource, objectName(namespaceOf(r), name)})
+	case namespaceOf(r) != "":
 		t.object = r.Namespace + "/*"
 	}
 	if r.Subresource != "" {
 		t.resource += "/" + r.Subresource
 	}
 	return t
+}
+
+// namespaceOf returns the namespace of the object of a request. The path of a Namespace has its name there.
+func namespaceOf(r apitest.Request) string {
+	if r.Group == "" && r.Resource == "namespaces" {
+		return ""
+	}
+	return r.Namespace
 }
 
 func objectName(namespace, name string) string {
@@ -233,15 +230,18 @@ func (l *life) hide(ctx context.Context, step int) (release func()) {
 		return apitest.Effect{}
 	}
 	f := l.api.Fault(apitest.Choose(hidden))
-	return func() {
-		for range maxQuiets {
-			if l.isStill(ctx, hiddenAfter) {
-				break
-			}
-		}
+	ended := make(chan struct{})
+	time.AfterFunc(hiddenFor, func() {
+		defer close(ended)
 		l.api.Store().ExpireHistory()
 		f.Remove()
 		l.note("", "the controller lists "+p.resource+" again", true)
+	})
+	return func() {
+		select {
+		case <-ended:
+		case <-ctx.Done():
+		}
 	}
 }
 
@@ -276,13 +276,13 @@ func (l *life) restart(ctx context.Context, p *plan) {
 		}
 		// With WatchList a server that lags would not take the client back before it has caught up.
 		past := apitest.StaleOptions{ResourceVersion: strconv.FormatUint(version, 10), NoWatchList: true}
-		f := l.api.Fault(apitest.Stale(past), apitest.Match{Client: started.name})
+		f := l.api.Fault(apitest.Stale(past), apitest.Match{Client: started.name, Resource: p.resource})
 		l.mu.Lock()
 		defer l.mu.Unlock()
 		ends = append(ends, f)
 	}
 	l.setOnStart(onStart)
-	l.note("", fmt.Sprintf("%s reads the state before %s", cmp.Or(p.controller, "the controller"), p.at), true)
+	l.note("", fmt.Sprintf("%s reads the state%s before %s", cmp.Or(p.controller, "the controller"), map[bool]string{true: " of " + p.resource}[p.resource != ""], p.at), true)
 	l.stopAll(p.controller, true)
 	time.Sleep(pauseAfterCrash + staleFor)
 	l.setOnStart(nil)

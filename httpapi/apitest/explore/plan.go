@@ -11,15 +11,18 @@ import (
 // plan is what goes wrong in one run. Its text can be parsed again; see parsePlan.
 type plan struct {
 	action string
-	// step is the rest after which a restart comes, or the step in which events are hidden.
+	// step is the rest after which a restart comes, or the step in which events are hidden or the process is down.
 	step int
-	// resource is whose watches are disturbed.
+	// resource is whose watches are disturbed, and for stale-restart the only one that lags, or "" for all.
 	resource string
-	// at is the request that meets the perturbation, or for stale-restart the first change that the controller does not see.
+	// at is the request that meets the perturbation, or for stale-restart the first change that the controller does not see. For down it is the
+	// request at which the process ends, or nothing.
 	at   target
 	seed uint64
 	// controller has the name of the Controller, or "" if there is only one.
 	controller string
+	// late makes another client add something at the next rest, and not just before the request.
+	late bool
 }
 
 // The actions of plans.
@@ -33,26 +36,32 @@ const (
 	answer500      = "answer-500"       // an error of the server, once
 	answer504      = "answer-504"       // a deadline; nothing was carried out
 	answer504After = "answer-504-after" // a deadline; the request was carried out
-	interfere      = "interfere"        // another client changes the object just before the request
-	takeover       = "takeover"         // the leader loses its connection with the request in flight, which arrives after another leads
-	restart        = "restart"          // the process ends at rest and starts again
-	staleRestart   = "stale-restart"    // the process ends at rest, and reads an old state when it starts again
-	slowEvents     = "slow-events"      // events of one resource come late
-	expireWatch    = "expire-watch"     // watches of one resource end with 410, and list again
-	collapse       = "collapse"         // the controller sees only the last state of each object after a step
-	random         = "random"           // the Adversary of package apitest
+	interfere      = "interfere"        // another client changes the object just before the request: it adds an annotation
+	addFinalizer   = "interfere-finalizer"
+	addOwner       = "interfere-owner"
+	addCondition   = "interfere-condition"
+	addEntry       = "interfere-entry" // an item in each list with keys that the request names
+	takeover       = "takeover"        // the leader loses its connection with the request in flight, which arrives after another leads
+	down           = "down"            // the process does not run while a step happens
+	restart        = "restart"         // the process ends at rest and starts again
+	staleRestart   = "stale-restart"   // the process ends at rest, and reads an old state when it starts again
+	slowEvents     = "slow-events"     // events of one resource come late
+	expireWatch    = "expire-watch"    // watches of one resource end with 410, and list again
+	collapse       = "collapse"        // the controller sees only the last state of each object after a step
+	random         = "random"          // the Adversary of package apitest
+	none           = "none"            // nothing goes wrong
 )
 
 // simplest compares two plans: what a reader understands sooner comes first.
 func simplest(a, b plan) int {
-	order := []string{restart, crashAfter, crashBefore, lostAnswer, answer500, answer504, answer504After, answer429, answer409, interfere, takeover, crashTwice, collapse, staleRestart, expireWatch, slowEvents, random}
+	order := []string{none, restart, crashAfter, crashBefore, lostAnswer, down, answer500, answer504, answer504After, answer429, answer409, interfere, addFinalizer, addOwner, addCondition, addEntry, takeover, crashTwice, collapse, staleRestart, expireWatch, slowEvents, random}
 	return cmp.Or(cmp.Compare(slices.Index(order, a.action), slices.Index(order, b.action)), cmp.Compare(a.step, b.step), strings.Compare(a.String(), b.String()))
 }
 
 // actions are the actions by what follows them in a plan.
 func actions() (onRequest, onRest, onResource []string) {
-	return []string{crashBefore, crashAfter, crashTwice, lostAnswer, answer409, answer429, answer500, answer504, answer504After, interfere, takeover},
-		[]string{restart, staleRestart, collapse}, []string{slowEvents, expireWatch}
+	return []string{crashBefore, crashAfter, crashTwice, lostAnswer, answer409, answer429, answer500, answer504, answer504After, interfere, addFinalizer, addOwner, addCondition, addEntry, takeover},
+		[]string{down, restart, staleRestart, collapse}, []string{slowEvents, expireWatch}
 }
 
 // target names a request of a controller, or a change, by what does not depend on the order of goroutines.
@@ -86,8 +95,21 @@ func (p plan) String() string {
 	switch p.action {
 	case restart:
 		words = append(words, strconv.Itoa(p.step))
+	case none:
+		if p.seed > 0 {
+			words = append(words, strconv.FormatUint(p.seed, 10))
+		}
+	case down:
+		words = append(words, strconv.Itoa(p.step))
+		if p.at != (target{}) {
+			words = append(words, "after", p.at.String())
+		}
 	case staleRestart:
-		words = append(words, strconv.Itoa(p.step), "before", p.at.String())
+		words = append(words, strconv.Itoa(p.step))
+		if p.resource != "" {
+			words = append(words, p.resource)
+		}
+		words = append(words, "before", p.at.String())
 	case collapse:
 		words = append(words, strconv.Itoa(p.step), p.resource)
 	case slowEvents, expireWatch:
@@ -104,7 +126,8 @@ func (p plan) String() string {
 }
 
 // parsePlan parses the text of a plan, such as "crash-after create secrets default/a #1", "restart 2", "stale-restart 3 before update widgets
-// default/a #2", "collapse 1 pods", "slow-events pods" or "random 7", each with "by NAME" after it if there are several controllers.
+// default/a #2", "stale-restart 3 widgets before update widgets default/a #2", "down 2", "down 2 after create secrets default/a #1", "collapse 1 pods",
+// "slow-events pods", "random 7" or "none", each with "by NAME" after it if there are several controllers.
 func parsePlan(text string) (plan, error) {
 	p, err := parseWords(strings.Fields(text))
 	if err != nil {
@@ -115,7 +138,7 @@ func parsePlan(text string) (plan, error) {
 
 func parseWords(words []string) (p plan, err error) {
 	onRequest, onRest, onResource := actions()
-	all := strings.Join(slices.Concat(onRequest, onRest, onResource, []string{random}), ", ")
+	all := strings.Join(slices.Concat(onRequest, onRest, onResource, []string{random, none}), ", ")
 	if n := len(words); n > 2 && words[n-2] == "by" {
 		p.controller, words = words[n-1], words[:n-2]
 	}
@@ -135,24 +158,15 @@ func parseWords(words []string) (p plan, err error) {
 		p.resource = rest[0]
 		return p, nil
 	case slices.Contains(onRest, p.action):
-		if len(rest) > 0 {
-			p.step, err = strconv.Atoi(rest[0])
+		err = p.parseRest(rest)
+		return p, err
+	case p.action == none && len(rest) == 0:
+		return p, nil
+	case p.action == none:
+		if p.seed, err = strconv.ParseUint(strings.Join(rest, " "), 10, 32); err != nil {
+			err = fmt.Errorf("got %q after none, want nothing or a number", strings.Join(rest, " "))
 		}
-		if len(rest) == 0 || err != nil || p.step < 0 {
-			return p, fmt.Errorf("got %q, want the number of a step first", strings.Join(rest, " "))
-		}
-		rest = rest[1:]
-		switch {
-		case p.action == restart && len(rest) == 0:
-			return p, nil
-		case p.action == collapse && len(rest) == 1:
-			p.resource = rest[0]
-			return p, nil
-		case p.action == staleRestart && len(rest) > 0 && rest[0] == "before":
-			p.at, err = parseTarget(rest[1:])
-			return p, err
-		}
-		return p, fmt.Errorf("got %q after the step, want nothing for restart, a resource for collapse, \"before\" and a change for stale-restart", strings.Join(rest, " "))
+		return p, err
 	case p.action == random:
 		if len(rest) == 1 {
 			if p.seed, err = strconv.ParseUint(rest[0], 10, 64); err == nil && p.seed > 0 {
@@ -164,9 +178,40 @@ func parseWords(words []string) (p plan, err error) {
 	return p, fmt.Errorf("got the action %q, want one of %s", p.action, all)
 }
 
+// parseRest parses what follows an action at a rest.
+func (p *plan) parseRest(words []string) (err error) {
+	if len(words) > 0 {
+		p.step, err = strconv.Atoi(words[0])
+	}
+	if len(words) == 0 || err != nil || p.step < 0 || p.action == down && p.step == 0 {
+		return fmt.Errorf("got %q, want the number of a step first", strings.Join(words, " "))
+	}
+	words = words[1:]
+	switch {
+	case len(words) == 0 && (p.action == restart || p.action == down):
+		return nil
+	case p.action == collapse && len(words) == 1:
+		p.resource = words[0]
+		return nil
+	case p.action == down && words[0] == "after", p.action == staleRestart && len(words) > 0 && words[0] == "before":
+		p.at, err = parseTarget(words[1:])
+		return err
+	case p.action == staleRestart && len(words) > 1 && words[1] == "before":
+		p.resource = words[0]
+		p.at, err = parseTarget(words[2:])
+		return err
+	}
+	return fmt.Errorf("got %q after the step, want nothing for restart, nothing or \"after\" and a request for down, a resource for collapse, \"before\" and a change for stale-restart", strings.Join(words, " "))
+}
+
 // hides reports whether the plan hides events of a step from the controller, so that counts of the step say nothing.
 func (p plan) hides(step int) bool {
 	return p.action == random || p.action == collapse && p.step == step
+}
+
+// adds reports whether another client adds something to the object of a request. Then only what the controller does with it is judged.
+func (p plan) adds() bool {
+	return slices.Contains([]string{addFinalizer, addOwner, addCondition, addEntry}, p.action)
 }
 
 // isWord reports whether s can stand in a plan.

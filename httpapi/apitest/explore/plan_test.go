@@ -14,6 +14,8 @@ func TestPlansPrintAndParse(t *testing.T) {
 		{action: restart, step: 3}, {action: staleRestart, step: 2, at: target{"update", "widgets", "default/a", 7}},
 		{action: collapse, step: 1, resource: "pods"}, {action: slowEvents, resource: "events.events.k8s.io"}, {action: expireWatch, resource: "pods"},
 		{action: random, seed: 9}, {action: restart, step: 0, controller: "second"}, {action: slowEvents, resource: "pods", controller: "by"},
+		{action: staleRestart, step: 2, resource: "pods", at: target{"update", "pods", "default/a", 7}}, {action: down, step: 1},
+		{action: down, step: 1, at: target{"create", "secrets", "default/a", 2}, controller: "x"}, {action: none}, {action: none, seed: 3},
 	}
 	for _, a := range onRequest {
 		all = append(all, plan{action: a, at: target{"create", "pods/binding", "default/web-*", 1}}, plan{action: a, at: target{"list", "nodes", "*", 2}, controller: "x"})
@@ -43,6 +45,10 @@ func TestPlansThatCannotBeParsed(t *testing.T) {
 		"stale-restart 1 before pods a #1":    `got "pods a #1", want a request`,
 		"slow-events":                         `got "", want one resource, such as pods`,
 		"slow-events a b":                     `got "a b", want one resource`,
+		"down":                                `got "", want the number of a step first`,
+		"down 0":                              `got "0", want the number of a step first`,
+		"down 1 create pods a #1":             `got "create pods a #1" after the step`,
+		"none x":                              `got "x" after none, want nothing or a number`,
 		"random":                              `got "", want a seed from 1 on`,
 		"random 0":                            `got "0", want a seed`,
 		"random x":                            `got "x", want a seed`,

@@ -6,10 +6,12 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"runtime/debug"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/kubecoord/kubecoord/httpapi/apitest"
 )
 
 // process is one start of a controller, or of another part of a run.
@@ -19,25 +21,56 @@ type process struct {
 	name       string
 	transport  http.RoundTripper
 	dead       context.Context // ends when the process crashes
-	die        context.CancelFunc
+	end        context.CancelFunc
 	crashing   atomic.Bool // its next request that fails is its last
 	stop       context.CancelFunc
 	done       chan struct{}
 	err        error // of Run; after done
+
+	mu       sync.Mutex
+	inFlight map[*sent]context.CancelFunc // its requests
 }
 
 func (l *life) newProcess(controller int, name string) *process {
-	p := &process{life: l, controller: controller, name: name, transport: l.api.TransportFor(name), done: make(chan struct{})}
-	p.dead, p.die = context.WithCancel(context.Background())
+	p := &process{life: l, controller: controller, name: name, transport: l.api.Transport(), done: make(chan struct{})}
+	p.dead, p.end = context.WithCancel(context.Background())
+	p.inFlight = map[*sent]context.CancelFunc{}
 	return p
 }
 
-func (p *process) conn() Conn { return Conn{Host: p.life.api.Host(), Transport: p, Name: p.name} }
+// die breaks off the requests of the process, and lets all later ones fail.
+func (p *process) die() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.end()
+	for _, cancel := range p.inFlight {
+		cancel()
+	}
+}
+
+func (p *process) conn() Conn {
+	return Conn{Host: p.life.api.Host(), Transport: p, Name: p.name, Shared: &p.life.x.shared}
+}
 
 // errCrashed is the error of each request of a process that has crashed.
 var errCrashed = errors.New("explore: the process has crashed")
 
-type processKey struct{}
+// sent is a request of a process.
+type sent struct {
+	by      *process
+	from    place       // in an undisturbed run
+	changed atomic.Bool // an object
+}
+
+type sentKey struct{}
+
+// outcome says whether a request was carried out that got no answer.
+func (s *sent) outcome() string {
+	if s.changed.Load() {
+		return ": its request was carried out"
+	}
+	return ": its request has changed nothing"
+}
 
 // RoundTrip sends a request, unless the process has crashed, and ends it when the process does.
 func (p *process) RoundTrip(req *http.Request) (*http.Response, error) {
@@ -47,14 +80,14 @@ func (p *process) RoundTrip(req *http.Request) (*http.Response, error) {
 		}
 		return nil, errCrashed
 	}
-	ctx, cancel := context.WithCancel(context.WithValue(req.Context(), processKey{}, p))
-	unhook := context.AfterFunc(p.dead, cancel)
-	end := func() { unhook(); cancel() }
+	s := &sent{by: p, from: p.life.placeOf(p, req)}
+	ctx, cancel := context.WithCancel(context.WithValue(apitest.WithClient(req.Context(), p.name), sentKey{}, s))
+	end := p.begin(s, cancel)
 	sent := time.Now()
 	resp, err := p.transport.RoundTrip(req.WithContext(ctx))
 	if err != nil {
 		if p.crashing.CompareAndSwap(true, false) {
-			p.crash()
+			p.crash(s.outcome())
 		}
 		end()
 		return nil, err
@@ -64,6 +97,21 @@ func (p *process) RoundTrip(req *http.Request) (*http.Response, error) {
 	}
 	resp.Body = &endingBody{resp.Body, end}
 	return resp, nil
+}
+
+// begin adds a request to those that a crash ends. The function that it returns ends it.
+func (p *process) begin(s *sent, cancel context.CancelFunc) (end func()) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.inFlight[s] = cancel; p.dead.Err() != nil {
+		cancel()
+	}
+	return func() {
+		cancel()
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		delete(p.inFlight, s)
+	}
 }
 
 // CancelRequest does nothing. client-go calls it when its own timeout fires, and ends the context too.
@@ -81,21 +129,16 @@ func (b *endingBody) Close() error {
 }
 
 // crash ends the process at once: its requests break off, and later ones fail.
-func (p *process) crash() {
-	p.life.note(p.name, "crashes", true)
+func (p *process) crash(why string) {
+	p.life.note(p.name, "crashes"+why, true)
 	p.die()
 	p.stop()
 }
 
 // run calls Run and returns how it ended.
-func (p *process) run(ctx context.Context) (err error) {
-	defer func() {
-		if r := recover(); r != nil {
-			at := strings.Split(string(debug.Stack()), "\n")
-			err = panicked{fmt.Errorf("panic: %v", r), at}
-		}
-	}()
-	return p.life.x.s.Controllers[p.controller].Run(ctx, p.conn())
+func (p *process) run(ctx context.Context) error {
+	c := &p.life.x.s.Controllers[p.controller]
+	return call(func() error { return c.Run(ctx, p.conn()) })
 }
 
 // panicked is the error of a Run that panicked.
@@ -103,6 +146,8 @@ type panicked struct {
 	error
 	stack []string
 }
+
+func (p panicked) text() string { return fmt.Sprintf("%v\n%s", p.error, strings.Join(p.stack, "\n")) }
 
 // The pauses of what a kubelet does after the end of a process, in virtual time.
 const (
@@ -149,6 +194,7 @@ func (l *life) supervise(ctx context.Context, controller, replica int) {
 				l.endedByItself(p, base)
 			}
 			sleep(ctx, pauseAfterCrash)
+			l.waitForHold(ctx, c)
 		}
 	}
 }

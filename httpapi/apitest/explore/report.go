@@ -10,12 +10,21 @@ import (
 type Report struct {
 	// Findings are what is wrong, each once, in the order in which they were found.
 	Findings []*Finding
+	// Once are findings that did not come again in any of their Of repetitions, with what the first run wrote beside what a repetition wrote. They
+	// depend on the order of goroutines, and Run does not fail the test for them.
+	Once []*Finding
 	// Undisturbed and Runs are how many undisturbed and perturbed runs there were. Runs that repeat a finding are not counted.
 	Undisturbed, Runs int
 	// Requests is how many requests the controllers make in an undisturbed run.
 	Requests int
 	// NoHit are plans that met no request. NotRun are plans for which there was no time.
 	NoHit, NotRun []string
+	// Blind are plans whose runs could judge nothing, each with the reason: another client could not change the object, or a step waits for a
+	// controller that is down.
+	Blind []string
+	// Covered tells for each action how many classes of plans there are, and of how many a plan was run: "crash-after 9/12, restart 3/3". Plans of one
+	// class do the same to requests of one verb and resource from one place of the code. It is "" if the plans were given.
+	Covered string
 	// Masked are the members on which the undisturbed runs do not agree, each with its resource. They are not compared.
 	Masked []string
 	// Elapsed is the real time.
@@ -28,7 +37,7 @@ func (r *Report) Summary() string {
 	for _, part := range []struct {
 		n    int
 		text string
-	}{{len(r.NoHit), "plans hit nothing"}, {len(r.NotRun), "plans were not run"}, {len(r.Masked), "members are masked"}} {
+	}{{len(r.Once), "seen once"}, {len(r.NoHit), "plans hit nothing"}, {len(r.Blind), "plans could judge nothing"}, {len(r.NotRun), "plans were not run"}, {len(r.Masked), "members are masked"}} {
 		if part.n > 0 {
 			s += fmt.Sprintf(", %d %s", part.n, part.text)
 		}
@@ -50,12 +59,20 @@ type Finding struct {
 	// Page is the HTML file of the finding, if Options.Dir is set.
 	Page string
 
+	id    string
+	head  verdict
 	plans []plan
+	seen  []*entry // what its first run wrote
 	lines []line
+	diffs []objectDiff
 }
 
-// shownLines is how many lines of a timeline a finding shows as text.
-const shownLines = 60
+// How much a finding shows as text. Its page has all.
+const (
+	shownLines  = 60 // of a timeline
+	shownDiffs  = 2  // objects
+	shownOfDiff = 30 // lines of each
+)
 
 // String returns the finding with its plan and what happened.
 func (f *Finding) String() string {
@@ -74,6 +91,12 @@ func (f *Finding) String() string {
 	}
 	if f.Page != "" {
 		fmt.Fprintf(&b, "  %s\n", f.Page)
+	}
+	for _, d := range f.diffs[:min(len(f.diffs), shownDiffs)] {
+		fmt.Fprintf(&b, "  %s (+ this run, - undisturbed):\n", d.Name)
+		for _, l := range d.Lines[:min(len(d.Lines), shownOfDiff)] {
+			fmt.Fprintf(&b, "    %s\n", l)
+		}
 	}
 	fmt.Fprintf(&b, "  what happened (! the perturbation, + only in this run, - only undisturbed):\n")
 	for _, l := range around(f.lines, shownLines) {

@@ -5,6 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
+	"strings"
+	"sync"
 	"time"
 
 	"github.com/kubecoord/kubecoord/httpapi/apitest"
@@ -18,11 +21,15 @@ type Conn struct {
 	Transport http.RoundTripper
 	// Name is the name of the part in requests. Each start of a controller has another one. It can be the identity in an election.
 	Name string
+	// Shared is one map for all parts in all runs of the scenario. It is for what is costly to make, the same in all runs and never changed,
+	// such as a RESTMapper. Nothing in it may be bound to a run: no Transport, channel or timer.
+	Shared *sync.Map
 }
 
 // Controller is a program that is tested.
 type Controller struct {
-	// Name is its name in plans and reports. Default: "controller".
+	// Name is its name in plans and reports, one word. Default: "controller". The names "user", "world", "other" and "check" are reserved: in
+	// reports they are the Steps, the World, the client that interferes, and Check.
 	Name string
 	// Run runs the controller until ctx ends: a manager, informers, a loop. It is called again for each start, and for several runs
 	// at once, so it must not share state between calls. It must leave no goroutine behind. An error that it returns before ctx ends is
@@ -76,6 +83,9 @@ type Options struct {
 	Parallel int
 	// Seed makes random plans different ones. Zero means 1.
 	Seed uint64
+	// Resume, if not "", is a file in which the exploration keeps which plans were run, and which failed. It begins with the failed ones, and goes
+	// on where the last one stopped. If it is a folder, each test has a file there. The flag -explore.resume takes precedence.
+	Resume string
 	// Dir, if not "", gets an HTML page for each finding, with its run beside an undisturbed one. The flag -explore.dir takes
 	// precedence.
 	Dir string
@@ -91,7 +101,8 @@ func (s *Scenario) check() error {
 	case len(s.Controllers) == 0:
 		return errors.New("Scenario.Controllers: got none, want one at least")
 	}
-	names := map[string]bool{"user": true, "world": true, "other": true, "check": true}
+	reserved := []string{"user", "world", "other", "check"}
+	names := map[string]bool{}
 	for i, c := range s.Controllers {
 		at := fmt.Sprintf("Scenario.Controllers[%d]", i)
 		switch name := c.name(); {
@@ -99,6 +110,8 @@ func (s *Scenario) check() error {
 			return fmt.Errorf("%s.Run: got nil, want a function", at)
 		case c.Replicas < 0:
 			return fmt.Errorf("%s.Replicas: got %d, want 0 or more", at, c.Replicas)
+		case slices.Contains(reserved, name):
+			return fmt.Errorf("%s.Name: got %q, which is reserved, as are %s", at, name, strings.Join(reserved, ", "))
 		case names[name]:
 			return fmt.Errorf("%s.Name: got %q, want a name that no other part has", at, name)
 		case !isWord(name):

@@ -8,9 +8,10 @@ import (
 	"reflect"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
-	"time"
 
+	"github.com/kubecoord/kubecoord/internal/codec"
 	"github.com/kubecoord/kubecoord/internal/registry"
 )
 
@@ -30,9 +31,11 @@ type rest struct {
 	step    int
 	extra   string // "" for the rest of the step itself; else what happened after it, such as a restart
 	objects map[key]tracked
-	made    map[key]int // how often each object was created since the rest before
-	gone    map[key]int // and deleted
-	changes []string    // what was written, for a restart after which nothing should be
+	made    map[key]int  // how often each object was created since the rest before
+	gone    map[key]int  // and deleted
+	changes []writing    // what was written, for a restart after which nothing should be
+	stopped map[key]bool // what the processes wrote at their end, before a restart at the end
+	others  int          // writes of others, but for states
 }
 
 // names turns what differs from run to run into what does not.
@@ -40,8 +43,10 @@ type names struct {
 	uids      map[string]key    // all that the run has seen
 	live      map[string]bool   // uids of objects that exist
 	generated map[string]string // names that the server made, and what stands for them
+	owned     map[key]key       // objects whose names the server has drawn, and what they belong to
 	clients   []string          // names of the starts of controllers
 	versions  map[string]bool
+	types     map[string]*codec.Type // of the kinds, by resource
 	loose     *loose
 }
 
@@ -62,27 +67,80 @@ func (l *loose) prefix(k key) (string, bool) {
 
 // object returns the name of an object in all runs.
 func (n *names) object(k key) string {
-	if p, ok := n.loose.prefix(k); ok {
-		return p
+	if of, ok := n.owned[k]; ok {
+		return "<" + of.resource + "/" + n.object(of) + ">"
 	}
 	namespace, name := "", k.object
 	if i := strings.IndexByte(name, '/'); i >= 0 {
 		namespace, name = name[:i+1], name[i+1:]
 	}
-	if g, ok := n.generated[name]; ok {
-		name = g
+	name = n.inName(name)
+	if p, ok := n.loose.prefix(key{k.resource, namespace + name}); ok {
+		return p
 	}
 	return namespace + name
 }
+
+// inName replaces what a name has of other objects: their uids, and their names that the server has made.
+func (n *names) inName(name string) string {
+	if g, ok := n.generated[name]; ok {
+		return g
+	}
+	if len(name) > 36 && strings.Count(name, "-") >= 4 {
+		name = uuids.ReplaceAllStringFunc(name, func(uid string) string {
+			if k, ok := n.uids[uid]; ok && !strings.Contains(k.object, uid) {
+				return "<" + k.resource + "/" + n.object(k) + ">"
+			}
+			return "<uid>"
+		})
+	}
+	for made, stands := range n.generated {
+		if len(name) > len(made) && strings.Contains(name, made) {
+			name = strings.ReplaceAll(name, made, stands)
+		}
+	}
+	return name
+}
+
+// belongsTo returns what an IPAddress was taken for. The server has drawn its name.
+func belongsTo(it *registry.Item) (of key, ok bool) {
+	if gr := it.GroupResource(); gr.Resource != addresses || gr.Group != "networking.k8s.io" {
+		return key{}, false
+	}
+	data, err := it.AppendJSON(nil, 0)
+	if err != nil {
+		return key{}, false
+	}
+	var o struct {
+		Spec struct {
+			ParentRef struct{ Resource, Namespace, Name string }
+		}
+	}
+	if json.Unmarshal(data, &o) != nil || o.Spec.ParentRef.Name == "" {
+		return key{}, false
+	}
+	return key{o.Spec.ParentRef.Resource, objectName(o.Spec.ParentRef.Namespace, o.Spec.ParentRef.Name)}, true
+}
+
+const addresses = "ipaddresses"
+
+// address returns what stands for an address that the server has drawn, or the text itself.
+func (n *names) address(text string) string {
+	k := key{addresses, text}
+	if _, ok := n.owned[k]; ok {
+		return "<address of " + strings.Trim(n.object(k), "<>") + ">"
+	}
+	return text
+}
+
+var ipv4 = regexp.MustCompile(`[0-9]{1,3}(\.[0-9]{1,3}){3}`)
 
 var uuids = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`)
 
 // text returns a string of an object as it is in all runs.
 func (n *names) text(s string) string {
-	if len(s) >= len("2006-01-02T15:04:05Z") && s[4] == '-' {
-		if _, err := time.Parse(time.RFC3339Nano, s); err == nil {
-			return "<time>"
-		}
+	if isTime(s) {
+		return "<time>"
 	}
 	if len(s) >= 36 && strings.Count(s, "-") >= 4 {
 		s = uuids.ReplaceAllStringFunc(s, func(uid string) string {
@@ -99,6 +157,14 @@ func (n *names) text(s string) string {
 	if n.versions[s] {
 		return "<version>"
 	}
+	if len(n.owned) > 0 {
+		if s = n.address(s); strings.Count(s, ".") >= 3 {
+			s = ipv4.ReplaceAllStringFunc(s, n.address)
+		}
+	}
+	if v, err := strconv.ParseFloat(s, 64); err == nil && isMoment(v) {
+		return "<time>"
+	}
 	for _, c := range n.clients {
 		if s == c || strings.HasPrefix(s, c+"_") {
 			return "<client>"
@@ -112,8 +178,17 @@ func (n *names) text(s string) string {
 	return s
 }
 
-// touched is the annotation of the client that interferes.
-const touched = "explore/touched"
+// isMoment reports whether a number is a time of a run, in seconds or in a smaller unit. A bubble begins in the year 2000.
+func isMoment(v float64) bool {
+	const begin, end = 946684800, 946684800 + 60*24*3600
+	for range 4 {
+		if v >= begin && v < end {
+			return true
+		}
+		v /= 1000
+	}
+	return false
+}
 
 // tree returns an object as it is in all runs. It is nil if the object cannot be encoded.
 func (n *names) tree(it *registry.Item) map[string]any {
@@ -144,30 +219,112 @@ func (n *names) tree(it *registry.Item) map[string]any {
 	if k := it.GroupResource(); k.Resource == "leases" && k.Group == "coordination.k8s.io" {
 		if spec, ok := o["spec"].(map[string]any); ok {
 			delete(spec, "leaseTransitions") // each restart takes the Lease again
+			if holder, ok := spec["holderIdentity"].(string); ok && slices.ContainsFunc(n.clients, func(c string) bool { return strings.Contains(holder, c) }) {
+				spec["holderIdentity"] = "<client>"
+			}
 		}
 	}
-	return n.walk(o).(map[string]any)
+	return n.walk(o, n.types[resourceOf(it)], nil).(map[string]any)
 }
 
-// walk changes the strings of a value, and the order of lists that have none.
-func (n *names) walk(v any) any {
+// resourceOf names the resource of an object in all groups.
+func resourceOf(it *registry.Item) string { return it.GroupResource().String() }
+
+// walk changes what differs from run to run in a value, and the order of lists that have none. t and list are what the kind declares for it, or nil.
+func (n *names) walk(v any, t *codec.Type, list *codec.Field) any {
 	switch v := v.(type) {
 	case string:
 		return n.text(v)
+	case float64:
+		if isMoment(v) {
+			return "<time>"
+		}
 	case map[string]any:
 		for name, member := range v {
-			v[name] = n.walk(member)
+			f, elem := memberOf(t, name)
+			if f != nil {
+				elem = f.Type
+			}
+			v[name] = n.walk(member, elem, f)
 		}
 	case []any:
-		for i := range v {
-			v[i] = n.walk(v[i])
+		var elem *codec.Type
+		if t != nil && t.Kind == codec.List {
+			elem = t.Elem
 		}
-		slices.SortStableFunc(v, func(a, b any) int { return cmp.Compare(orderOf(a), orderOf(b)) })
+		for i := range v {
+			var below *codec.Field
+			if elem != nil {
+				below = elem.AsField
+			}
+			v[i] = n.walk(v[i], elem, below)
+		}
+		sortList(v, list)
 	}
 	return v
 }
 
-// orderOf returns what an element of a list is sorted by: conditions by their type, owners by their uid. Other lists keep their order.
+// memberOf returns what a type declares for a member.
+func memberOf(t *codec.Type, name string) (*codec.Field, *codec.Type) {
+	switch {
+	case t == nil:
+	case t.Kind == codec.Struct:
+		return t.Member(name)
+	case t.Kind == codec.Map:
+		if t.Elem != nil {
+			return t.Elem.AsField, t.Elem
+		}
+	}
+	return nil, nil
+}
+
+// sortList sorts a list that is a set or has keys, as its field says. In a list that no field declares, the items may have a member that is a key.
+func sortList(v []any, list *codec.Field) {
+	order := orderOf
+	switch {
+	case list != nil && list.ListType == "map":
+		order = func(item any) string { return keysOf(item, list.ListMapKeys) }
+	case list != nil && list.ListType == "set":
+		order = show
+	case list == nil:
+		if name := ownKey(v); name != "" {
+			order = func(item any) string { return keysOf(item, []string{name}) }
+		}
+	}
+	slices.SortStableFunc(v, func(a, b any) int { return cmp.Compare(order(a), order(b)) })
+}
+
+// keysOf returns the values of the keys of an item in a form that can be sorted.
+func keysOf(item any, names []string) (text string) {
+	m, _ := item.(map[string]any)
+	for _, name := range names {
+		value := show(m[name])
+		if n, ok := m[name].(float64); ok {
+			value = fmt.Sprintf("%020.3f", n)
+		}
+		text += value + " "
+	}
+	return text
+}
+
+// ownKey returns the name of a member that tells the items of a list apart, or "".
+func ownKey(v []any) string {
+	for _, name := range []string{"type", "uid", "name", "key", "id"} {
+		seen := map[string]bool{}
+		for _, item := range v {
+			m, _ := item.(map[string]any)
+			if s, ok := m[name].(string); ok {
+				seen[s] = true
+			}
+		}
+		if len(v) > 1 && len(seen) == len(v) {
+			return name
+		}
+	}
+	return ""
+}
+
+// orderOf returns what an item of another list is sorted by: conditions by their type, owners by their uid. Other lists keep their order.
 func orderOf(v any) string {
 	if m, ok := v.(map[string]any); ok {
 		for _, name := range []string{"type", "uid"} {
@@ -314,10 +471,13 @@ func leaves(k key, path string, a, b any, masked func(key, string) bool, out *[]
 	}
 }
 
+// absent stands for a member that is not there.
+const absent = "absent"
+
 // show returns a value as JSON, and none for an absent one.
 func show(v any) string {
 	if v == nil {
-		return "absent"
+		return absent
 	}
 	data, err := json.Marshal(v)
 	if err != nil {

@@ -5,6 +5,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/kubecoord/kubecoord/internal/codec"
 )
 
 const (
@@ -37,6 +39,39 @@ func TestTextsOfAllRuns(t *testing.T) {
 	} {
 		assert.Equal(t, want, n.text(in))
 	}
+}
+
+// Names of what the server has drawn, and names with a uid or a generated name in them, are the same in all runs, and so are times in numbers.
+func TestNamesInNames(t *testing.T) {
+	n := &names{
+		uids: map[string]key{uidOfA: {"claims", "default/data"}}, generated: map[string]string{"web-x7f2a": "web-*"},
+		owned: map[key]key{{addresses, "10.0.0.45"}: {"services", "default/a"}, {addresses, "fd00::7"}: {"services", "default/a"}},
+	}
+	assert.Equal(t, "<services/default/a>", n.object(key{addresses, "10.0.0.45"}))
+	assert.Equal(t, "pvc-<claims/default/data>", n.object(key{"volumes", "pvc-" + uidOfA}))
+	assert.Equal(t, "pvc-<uid>", n.object(key{"volumes", "pvc-" + uidOfB}))
+	assert.Equal(t, "default/web-*-config", n.object(key{"configmaps", "default/web-x7f2a-config"}))
+	for in, want := range map[string]string{
+		"10.0.0.45": "<address of services/default/a>", "http://10.0.0.45:80/x": "http://<address of services/default/a>:80/x", "10.0.0.4": "10.0.0.4",
+		"fd00::7": "<address of services/default/a>", "946684801": "<time>", "946684801123": "<time>", "30080": "30080",
+	} {
+		assert.Equal(t, want, n.text(in))
+	}
+	assert.Equal(t, map[string]any{"at": "<time>", "port": 30080.0}, n.walk(map[string]any{"at": 946684801.0, "port": 30080.0}, nil, nil))
+}
+
+// Lists are compared by their keys: those of the type, or a member that tells the items apart. Sets have no order, other lists have.
+func TestListsWithKeys(t *testing.T) {
+	item := func(port float64, name string) any { return map[string]any{"port": port, "title": name} }
+	n := &names{}
+	ports := &codec.Field{ListType: "map", ListMapKeys: []string{"port"}}
+	assert.Equal(t, []any{item(80, "b"), item(443, "a")}, n.walk([]any{item(443, "a"), item(80, "b")}, nil, ports))
+	assert.Equal(t, []any{"a", "b"}, n.walk([]any{"b", "a"}, nil, &codec.Field{ListType: "set"}))
+	assert.Equal(t, []any{"b", "a"}, n.walk([]any{"b", "a"}, nil, &codec.Field{ListType: "atomic"}))
+	named := func(name string) any { return map[string]any{"name": name} }
+	assert.Equal(t, []any{named("a"), named("b")}, n.walk([]any{named("b"), named("a")}, nil, nil))
+	assert.Equal(t, []any{named("b"), named("a")}, n.walk([]any{named("b"), named("a")}, nil, &codec.Field{ListType: "atomic"}))
+	assert.Equal(t, []any{named("b"), named("a"), named("a")}, n.walk([]any{named("b"), named("a"), named("a")}, nil, nil))
 }
 
 // A name that clients make differs from run to run; what all undisturbed runs have does not.

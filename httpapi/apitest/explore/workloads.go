@@ -4,18 +4,23 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
 	"reflect"
+	"slices"
 	"strings"
 	"sync"
 	"time"
 )
 
 // Workloads is a Scenario.World in which the Pods of each Deployment, StatefulSet and Job run: it writes their status, and the status of
-// Pods that others create, as the controllers and the kubelet of a healthy cluster do at last. It creates no Pods. A server without these
-// kinds is left alone.
+// Pods that others create, as the controllers and the kubelet of a healthy cluster do at last. It creates no Pods. It lets go
+// PersistentVolumeClaims that are deleted and that no Pod uses. A server without these kinds is left alone.
 func Workloads(ctx context.Context, c Conn) error {
 	var followers sync.WaitGroup
+	v := &claims{c: c, leaving: map[string]bool{}}
+	followers.Go(func() { follow(ctx, c, "/api/v1/persistentvolumeclaims", v.see) })
+	followers.Go(func() { follow(ctx, c, "/api/v1/pods", v.seePod) })
 	for _, w := range []struct {
 		path   string
 		status func(o workload) map[string]any
@@ -25,7 +30,13 @@ func Workloads(ctx context.Context, c Conn) error {
 		{"/apis/batch/v1/jobs", jobStatus},
 		{"/api/v1/pods", podStatus},
 	} {
-		followers.Go(func() { followWorkloads(ctx, c, w.path, w.status) })
+		followers.Go(func() {
+			follow(ctx, c, w.path, func(event string, o workload) {
+				if event != "DELETED" {
+					writeStatus(ctx, c, w.path, o, w.status(o))
+				}
+			})
+		})
 	}
 	followers.Wait()
 	return nil
@@ -37,10 +48,16 @@ type workload struct {
 		Name, Namespace   string
 		Generation        int64
 		DeletionTimestamp string
+		Finalizers        []string
 	}
 	Spec struct {
 		Replicas, Completions, Parallelism *int32
 		Suspend                            bool
+		Volumes                            []struct {
+			Name                  string
+			Ephemeral             *struct{}
+			PersistentVolumeClaim struct{ ClaimName string }
+		}
 	}
 	Status map[string]any
 }
@@ -94,8 +111,8 @@ func podStatus(o workload) map[string]any {
 	return map[string]any{"phase": "Running", "conditions": []any{map[string]any{"type": "Ready", "status": "True"}}}
 }
 
-// followWorkloads writes the status of each object of a resource, until ctx ends or there is no such resource.
-func followWorkloads(ctx context.Context, c Conn, path string, status func(workload) map[string]any) {
+// follow calls see for each object of a resource, and for each change of it, until ctx ends or there is no such resource.
+func follow(ctx context.Context, c Conn, path string, see func(event string, o workload)) {
 	for ctx.Err() == nil {
 		resp, err := send(ctx, c, http.MethodGet, path+"?watch=true", "")
 		if err == nil && resp.StatusCode == http.StatusNotFound {
@@ -112,8 +129,8 @@ func followWorkloads(ctx context.Context, c Conn, path string, status func(workl
 				if events.Decode(&e) != nil {
 					break
 				}
-				if e.Type == "ADDED" || e.Type == "MODIFIED" {
-					writeStatus(ctx, c, path, e.Object, status(e.Object))
+				if e.Type == "ADDED" || e.Type == "MODIFIED" || e.Type == "DELETED" {
+					see(e.Type, e.Object)
 				}
 			}
 			resp.Body.Close()
@@ -153,11 +170,92 @@ func (o workload) has(status map[string]any) bool {
 	return true
 }
 
+// claims are the PersistentVolumeClaims that are deleted, by their paths. As the controller of a cluster, it takes away the finalizer of those that no Pod uses.
+type claims struct {
+	c       Conn
+	mu      sync.Mutex
+	leaving map[string]bool
+}
+
+const protection = "kubernetes.io/pvc-protection"
+
+func claimPath(namespace, name string) string {
+	return "/api/v1/namespaces/" + namespace + "/persistentvolumeclaims/" + name
+}
+
+// see looks at a claim.
+func (v *claims) see(event string, o workload) {
+	at := claimPath(o.Metadata.Namespace, o.Metadata.Name)
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if event == "DELETED" || o.Metadata.DeletionTimestamp == "" || !slices.Contains(o.Metadata.Finalizers, protection) {
+		delete(v.leaving, at)
+		return
+	}
+	v.leaving[at] = true
+	v.releaseLocked(at, o.Metadata.Namespace)
+}
+
+// seePod looks at the claims again when a Pod has ended.
+func (v *claims) seePod(event string, o workload) {
+	if event != "DELETED" && !o.hasEnded() {
+		return
+	}
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	for _, at := range slices.Sorted(maps.Keys(v.leaving)) {
+		if strings.HasPrefix(at, claimPath(o.Metadata.Namespace, "")) {
+			v.releaseLocked(at, o.Metadata.Namespace)
+		}
+	}
+}
+
+func (o workload) hasEnded() bool {
+	return o.Status["phase"] == "Succeeded" || o.Status["phase"] == "Failed"
+}
+
+// releaseLocked takes the finalizer away from a claim that no Pod uses.
+func (v *claims) releaseLocked(at, namespace string) {
+	resp, err := send(context.Background(), v.c, http.MethodGet, "/api/v1/namespaces/"+namespace+"/pods", "")
+	if err != nil {
+		return
+	}
+	defer resp.Body.Close()
+	var pods struct{ Items []workload }
+	if json.NewDecoder(resp.Body).Decode(&pods) != nil {
+		return
+	}
+	for _, p := range pods.Items {
+		for _, volume := range p.Spec.Volumes {
+			claim := volume.PersistentVolumeClaim.ClaimName
+			if volume.Ephemeral != nil {
+				claim = p.Metadata.Name + "-" + volume.Name
+			}
+			if !p.hasEnded() && claim != "" && claimPath(namespace, claim) == at {
+				return
+			}
+		}
+	}
+	o := exchange(v.c, http.MethodGet, at, "")
+	m, _ := o["metadata"].(map[string]any)
+	all, _ := m["finalizers"].([]any)
+	if m == nil || m["deletionTimestamp"] == nil {
+		return
+	}
+	m["finalizers"] = slices.DeleteFunc(all, func(f any) bool { return f == protection })
+	if body, err := json.Marshal(o); err == nil {
+		exchange(v.c, http.MethodPut, at, string(body)) // a conflict is an event, after which it is tried again
+	}
+}
+
 func send(ctx context.Context, c Conn, method, path, body string) (*http.Response, error) {
 	req, err := http.NewRequestWithContext(ctx, method, c.Host+path, strings.NewReader(body))
 	if err != nil {
 		return nil, err
 	}
-	req.Header.Set("Content-Type", "application/merge-patch+json")
+	req.Header.Set("Content-Type", "application/json")
+	if method == http.MethodPatch {
+		req.Header.Set("Content-Type", "application/merge-patch+json")
+	}
 	return c.Transport.RoundTrip(req)
 }

@@ -33,6 +33,7 @@ func NewNormalizer(id string) *Normalizer {
 		// An object in a text has its managedFields in the order of the seconds in which they were written.
 		{regexp.MustCompile(`(?s)"\{\\".*managedFields.*\}"`), `"{object}"`},
 		{regexp.MustCompile(`(resourceVersion[\\": ]+)\d+`), "$1{version}"},
+		{regexp.MustCompile(`revision=\d+`), "revision={version}"},
 		{regexp.MustCompile(`\b10\.0\.0\.(1[6-9]|[2-9]\d|\d{3})\b`), "{ip}"}, // the part of the range that a server gives first,
 		{regexp.MustCompile(`:3[0-2]\d{3}/(TCP|UDP|SCTP)`), ":{port}/$1"},
 		{regexp.MustCompile(`(gen-` + RunID + `-)[a-z0-9]{5}\b`), "$1{suffix}"},

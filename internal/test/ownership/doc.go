@@ -2,7 +2,7 @@
 // manager gave it after each write.
 //
 // The scenarios are in internal/managedfields/testdata. The tests of internal/managedfields replay them. The module
-// internal/test/referee records them; see its README.
+// internal/test/etcd/referee records them; see its README.
 //
 // A scenario is a block of lines. The first line names the kind. Each write is one line with the verb, the manager, the
 // version, the subresource or "-", the second of the clock, and the document. The lines below it are the answer: the error, or

@@ -177,7 +177,8 @@ func (m *Member) startEtcd(c *embed.Config) (err error) {
 		defer func() { started <- err }()
 		m.etcd, err = embed.StartEtcd(c)
 	}()
-	if err = <-started; errors.Is(err, errStopped) {
+	err = <-started
+	if errors.Is(err, errStopped) {
 		<-m.failed
 		err = m.failure
 	}

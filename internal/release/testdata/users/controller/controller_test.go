@@ -8,7 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
 
-	"github.com/kubecoord/kubecoord/store/kube/envtest"
+	"github.com/kubecoord/kubecoord/httpapi/kube/envtest"
 )
 
 func TestServerRefusesWhatARealOneRefuses(t *testing.T) {

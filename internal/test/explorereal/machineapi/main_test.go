@@ -1,0 +1,9 @@
+package machineapi_test
+
+import (
+	"testing"
+
+	"github.com/kubecoord/kubecoord/internal/test/explorereal"
+)
+
+func TestMain(m *testing.M) { explorereal.Main(m) }
