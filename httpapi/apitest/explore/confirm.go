@@ -13,10 +13,11 @@ import (
 
 // The numbers of runs that confirm findings.
 const (
-	again      = 3  // how often a finding is run again
-	againMore  = 10 // and if it did not come again
-	confirming = 6  // undisturbed runs, if there are findings
-	tried      = 4  // how many plans are tried for one that leads to the finding each time
+	again       = 3  // how often a finding is run again
+	againMore   = 10 // and if it did not come again
+	confirming  = 6  // undisturbed runs, if there are findings
+	confirmMore = 64 // undisturbed runs, if one is about a member: a value that one run of eight has by itself is missed by one search of 5,000
+	tried       = 4  // how many plans are tried for one that leads to the finding each time
 )
 
 // agree compares two undisturbed runs. Members in which they differ are masked. If they differ in which objects there are, a controller is at fault, unless
@@ -135,7 +136,13 @@ func (c *collector) confirm() {
 	if len(c.byText) == 0 || c.x.abandoned.Load() {
 		return
 	}
-	c.parallel(confirming, func(n int) {
+	n := confirming
+	for _, f := range c.byText {
+		if f.head.isMember() {
+			n = confirmMore
+		}
+	}
+	c.parallel(n, func(n int) {
 		p := plan{action: none, seed: uint64(undisturbedMore + n)}
 		c.add(p, c.x.live(&p, undisturbed+undisturbedMore+n, false))
 	})
@@ -243,7 +250,7 @@ func (c *collector) again(p *plan, id string, n int) (r repetition) {
 		}
 		nth := 0
 		if p.action == none {
-			nth = undisturbed + undisturbedMore + confirming + i
+			nth = undisturbed + undisturbedMore + confirmMore + i
 		}
 		l := c.x.live(p, nth, true)
 		found := c.judge(l)

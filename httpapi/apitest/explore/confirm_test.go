@@ -72,6 +72,22 @@ func TestWhatDiffersByItselfIsNoFinding(t *testing.T) {
 	assert.Equal(t, []string{"leases .metadata.annotations.x"}, r.Masked)
 }
 
+// A value that few undisturbed runs have, and a run with a perturbation had by chance, is no finding.
+func TestWhatSeldomDiffersByItselfIsNoFinding(t *testing.T) {
+	var runs atomic.Int64
+	s := Scenario{Steps: []Step{{"create a", func(ctx context.Context, c Conn) error {
+		value := "same"
+		if n := runs.Add(1); n == undisturbed+1 || n > undisturbed+1+confirming {
+			value = "other"
+		}
+		_, _, err := ask(ctx, c, http.MethodPost, leases, `{"metadata":{"name":"a","annotations":{"x":"`+value+`"}}}`)
+		return err
+	}}}, Controllers: []Controller{{Run: idle}}}
+	r := exploring(t, s, Options{Plans: []string{"restart 1"}})
+	assert.Empty(t, r.Findings)
+	assert.Equal(t, []string{"leases .metadata.annotations.x"}, r.Masked)
+}
+
 // A Seed gives each undisturbed run other values, so that they are known to differ by themselves.
 func TestRunsOfASeedDiffer(t *testing.T) {
 	s := Scenario{API: apitest.New(t, apitest.Options{Store: store.Options{Seed: 7}}), Steps: []Step{create("a")}, Controllers: once(func(ctx context.Context, c Conn) error {
