@@ -16,6 +16,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/kubecoord/kubecoord/examples/internal/serve"
+	"github.com/kubecoord/kubecoord/httpapi"
+	"github.com/kubecoord/kubecoord/store/fixture"
 )
 
 const someLeases = `apiVersion: coordination.k8s.io/v1
@@ -166,6 +168,30 @@ func TestServerRefusesStatesThatCannotBe(t *testing.T) {
 			assert.ErrorContains(t, run(t.Context(), io.Discard, row.c), row.want)
 		})
 	}
+}
+
+// A dump has what its server began with, so a server that begins with the same loads the dump, in which objects may have changed.
+func TestADumpHasWhatItsServerBeganWith(t *testing.T) {
+	dir := t.TempDir()
+	writeFile(t, filepath.Join(dir, "begin", "leases.yaml"), someLeases)
+	more := func() More {
+		return More{
+			API:      func(o httpapi.Options) (httpapi.Options, error) { return o, nil },
+			Fixtures: []fixture.Source{fixture.FS(os.DirFS(filepath.Join(dir, "begin")))},
+		}
+	}
+	c := config{Options: serve.Options{Address: "127.0.0.1:0", History: 100}, more: more, dump: filepath.Join(dir, "out.yaml")}
+	_, stop, url, done := start(t, c)
+	tester{t, url}.must(200, "PATCH", leases+"/leader", `{"spec":{"holderIdentity":"another"}}`, nil)
+	stop()
+	require.NoError(t, <-done)
+
+	c.load, c.dump = c.dump, ""
+	_, stop, url, done = start(t, c)
+	_, _, got := tester{t, url}.do("GET", leases+"/leader", "")
+	assert.Contains(t, got, `"holderIdentity":"another"`)
+	stop()
+	assert.NoError(t, <-done)
 }
 
 func TestAFileOfLoadIsNoPattern(t *testing.T) {
