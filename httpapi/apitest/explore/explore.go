@@ -115,22 +115,22 @@ type explorer struct {
 	unlike *Finding // undisturbed runs that do not agree by the fault of a controller
 	memory *memory  // of the searches before, or nil
 
-	masks       []mask
-	double      map[string]bool          // plurals that several groups have
-	uids        map[string]key           // of the prepared objects
-	owned       map[key]key              // see names
-	types       map[string]*codec.Type   // by group and resource
-	called      map[string]meta.TypeMeta // likewise
-	resources   map[string]bool          // the names of all, as in plans
-	ways        *ways
-	patience    int             // seconds
-	abandoned   atomic.Bool     // a run could not be ended
-	references  []*life         // undisturbed
-	auto        map[string]bool // resource and path, on which they do not agree
-	names       *loose
-	written     map[key]bool // by controllers, undisturbed
-	known       map[key]bool // objects of the undisturbed runs
-	maxRequests int
+	masks      []mask
+	double     map[string]bool          // plurals that several groups have
+	uids       map[string]key           // of the prepared objects
+	owned      map[key]key              // see names
+	types      map[string]*codec.Type   // by group and resource
+	called     map[string]meta.TypeMeta // likewise
+	resources  map[string]bool          // the names of all, as in plans
+	ways       *ways
+	patience   int             // seconds
+	abandoned  atomic.Bool     // a run could not be ended
+	references []*life         // undisturbed
+	auto       map[string]bool // resource and path, on which they do not agree
+	names      *loose
+	written    map[key]bool // by controllers, undisturbed
+	known      map[key]bool // objects of the undisturbed runs
+	usual      int          // how many requests the controllers send, undisturbed
 
 	shared   sync.Map     // of all Conn
 	learning sync.RWMutex // guards auto while plans run
@@ -248,7 +248,7 @@ func (x *explorer) referOnce() error {
 		for _, k := range slices.Concat(slices.Collect(maps.Keys(l.written)), slices.Collect(maps.Keys(l.own))) {
 			x.written[key{k.resource, l.names.object(k)}] = true
 		}
-		x.maxRequests = max(x.maxRequests, 20*l.total+1000)
+		x.usual = max(x.usual, l.total)
 	}
 	for _, l := range x.references[1:] {
 		if err := x.agree(x.references[0], l); err != nil || x.unlike != nil {

@@ -252,6 +252,25 @@ func TestWhatIsWrongByItself(t *testing.T) {
 	assert.Equal(t, []string{`in step 1 "create a": the check fails: touched`}, found(t, s, Options{Plans: []string{"interfere" + request}}))
 }
 
+// A controller may try again at once for as long as an event is late: time goes on meanwhile.
+func TestAHurryThatEnds(t *testing.T) {
+	for seconds, want := range map[int]int{30: 0, 60: 1} {
+		s := Scenario{Steps: []Step{create("a")}, Controllers: once(func(ctx context.Context, c Conn) error {
+			const done = `{"metadata":{"labels":{"done":"yes"}}}`
+			code, _, err := ask(ctx, c, http.MethodPatch, leases+"/a", done)
+			if err != nil || code != http.StatusTooManyRequests {
+				return err
+			}
+			for began := time.Now(); ctx.Err() == nil && time.Since(began) < time.Duration(seconds)*time.Second; {
+				ask(ctx, c, http.MethodGet, leases, "")
+			}
+			_, _, err = ask(ctx, c, http.MethodPatch, leases+"/a", done)
+			return err
+		})}
+		assert.Len(t, found(t, s, Options{Plans: []string{"answer-429 patch leases default/a #1"}}), want, "%d s", seconds)
+	}
+}
+
 // The budgets end an exploration, and the report says what was not run.
 func TestBudgets(t *testing.T) {
 	s := labels()

@@ -67,8 +67,8 @@ type life struct {
 	hold      chan struct{}    // closed when processes may start again, or nil
 	late      *apitest.Request // of a touch that comes at rest, or nil
 	onStart   func(*process)   // of each process that starts, or nil
-	atOnce    int              // requests at one instant
-	instant   time.Time
+	atOnce    int              // requests without a pause
+	lastAt    time.Time        // when the last one came
 	runaway   bool
 	ends      map[string]int
 	touch     *touch

@@ -137,6 +137,17 @@ func setData(name string, data map[string]string) explore.Step {
 	})
 }
 
+// changeAndAdd changes the data of a ConfigMap and, in the same moment, creates an object.
+func changeAndAdd(o *corev1.ConfigMap, add client.Object) explore.Step {
+	return change("change", o, func(ctx context.Context, c client.Client, o *corev1.ConfigMap) error {
+		o.Data = map[string]string{"changed": "yes"}
+		if err := c.Update(ctx, o); err != nil {
+			return err
+		}
+		return c.Create(ctx, add.DeepCopyObject().(client.Object))
+	})
+}
+
 // withData returns a copy with data.
 func withData(o *corev1.ConfigMap, data map[string]string) *corev1.ConfigMap {
 	o = o.DeepCopy()

@@ -136,6 +136,9 @@ func animals() []animal {
 			name: "remembers", make: remembers, steps: []explore.Step{create(aWidget("a", "1")), setText("a", "5")},
 			plan: "stale-restart 2 widgets", finding: ".spec.replicas went from 5 to 1 and back",
 		}, {
+			name: "hasty", make: hasty, steps: []explore.Step{create(a), changeAndAdd(a, secret(namespace, "a", nil))},
+			plan: "answer-500 update configmaps", finding: "configmaps default/a: .metadata.labels",
+		}, {
 			name: "several", make: several, steps: []explore.Step{create(job("a")), create(job("b"))}, often: true,
 			finding: "pods default/",
 		},
