@@ -332,12 +332,56 @@ func (p *Replica) current(ctx context.Context, r *Resource) (snapshot, error) {
 	return snapshot{}, err
 }
 
-// open starts a watch after a version, which the Replica may not have yet.
-func (p *Replica) open(w *Watcher, after uint64) error {
-	at := p.position(w.r)
-	if oldest := max(min(p.st.oldest(), at.version), at.floor, w.r.since); after < oldest {
-		return expiredWatch(&hub.ExpiredError{Requested: after, Oldest: oldest})
+// open returns the events after a version, which the Replica may not have yet.
+func (p *Replica) open(r *Resource, sel *selection, after uint64) (events, error) {
+	at := p.position(r)
+	if oldest := max(min(p.st.oldest(), at.version), at.floor, r.since); after < oldest {
+		return nil, expiredWatch(&hub.ExpiredError{Requested: after, Oldest: oldest})
 	}
-	w.hub, w.version = p.st.hub.Read(w.sel.scope(w.r.id), after), after
-	return nil
+	return &lagging{present: p.st.openEvents(r, sel, after), of: p, r: r, at: at}, nil
+}
+
+// lagging are the events that a Replica has.
+type lagging struct {
+	present
+	of *Replica
+	r  *Resource
+	at position
+}
+
+func (l *lagging) poll(room []ItemEvent) ([]ItemEvent, error) {
+	l.at = l.of.position(l.r)
+	if l.at.floor > 0 { // the changes before it will never be sent
+		if seen := l.SettledUntil(everything); seen < l.at.floor {
+			return nil, expiredWatch(&hub.ExpiredError{Requested: seen, Oldest: l.at.floor})
+		}
+	}
+	return l.pollUntil(l.at.version, room)
+}
+
+// settled has no version for a watch that began where the Replica is not yet.
+func (l *lagging) settled(at uint64) (uint64, canBookmark) {
+	if l.at.version == everything {
+		return l.present.settled(at)
+	}
+	version := l.SettledUntil(l.at.version)
+	if version < at {
+		return 0, notNow
+	}
+	return version, canSend
+}
+
+func (l *lagging) due() time.Time {
+	if l.at.next.IsZero() {
+		return time.Time{}
+	}
+	return l.of.st.clock.Now().Add(l.at.next.Sub(l.of.st.now())) // the clock of timers may differ
+}
+
+func (l *lagging) wait() {
+	select {
+	case <-l.Wake():
+	case <-l.at.moved:
+	case <-l.at.grown:
+	}
 }

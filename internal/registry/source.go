@@ -27,8 +27,8 @@ type reader interface {
 	current(ctx context.Context, r *Resource) (snapshot, error)
 	state(r *Resource) (snapshot, error)
 	at(r *Resource, version uint64) (snapshot, error)
-	// open starts a watch after a version.
-	open(w *Watcher, after uint64) error
+	// open returns the events of a selection after a version.
+	open(r *Resource, sel *selection, after uint64) (events, error)
 	// position returns how far watches may read.
 	position(r *Resource) position
 }
@@ -82,15 +82,13 @@ func (memory) at(r *Resource, version uint64) (snapshot, error) { return r.at(ve
 
 func (memory) position(*Resource) position { return position{version: everything} }
 
-func (m memory) open(w *Watcher, after uint64) error {
-	now, h := m.st.now(), m.st.hub
-	opened := h.Read(w.sel.scope(w.r.id), after)
-	if oldest := max(h.Oldest(now), w.r.since); after < oldest {
+func (m memory) open(r *Resource, sel *selection, after uint64) (events, error) {
+	now, opened := m.st.now(), m.st.openEvents(r, sel, after)
+	if oldest := max(m.st.hub.Oldest(now), r.since); after < oldest {
 		opened.Close()
-		return expiredWatch(&hub.ExpiredError{Requested: after, Oldest: oldest})
+		return nil, expiredWatch(&hub.ExpiredError{Requested: after, Oldest: oldest})
 	}
-	w.hub, w.version = opened, after
-	return nil
+	return &opened, nil
 }
 
 func (m memory) commit(ctx context.Context, r *Resource, w write) (write, error) {

@@ -72,81 +72,103 @@ func (vs *Veils) Wake() {
 	}
 }
 
-// bind makes Wake wake a watch.
-func (vs *Veils) bind(w *Watcher) {
-	if vs != nil && w.hub != nil {
-		vs.mu.Lock()
-		defer vs.mu.Unlock()
-		vs.wake = w.hub.Signal
+// over returns the events of a watch that the Veils are on.
+func (vs *Veils) over(all events, w *Watcher, from reader) events {
+	vs.mu.Lock()
+	defer vs.mu.Unlock()
+	vs.wake = all.Signal
+	return &behindVeils{all, vs, w.r, &w.sel, from, w.initial}
+}
+
+// behindVeils are the events of a watch that Veils do not hide.
+type behindVeils struct {
+	events
+	veils   *Veils
+	r       *Resource
+	sel     *selection
+	from    reader
+	started snapshot // the state that the watch started with; without a tree if it started with none
+}
+
+func (b *behindVeils) poll(room []ItemEvent) ([]ItemEvent, error) {
+	for {
+		all, err := b.events.poll(room[:0])
+		if err != nil {
+			return nil, err
+		}
+		if len(all) == 0 {
+			return b.veils.lift(b)
+		}
+		if room = slices.DeleteFunc(all, func(ev ItemEvent) bool { return b.veils.hide(b, ev) }); len(room) > 0 {
+			return room, nil
+		}
 	}
 }
 
+// settled lets bookmarks wait, since they could claim a hidden change.
+func (b *behindVeils) settled(at uint64) (uint64, canBookmark) {
+	if b.veils.hideAny() {
+		return 0, notNow
+	}
+	return b.events.settled(at)
+}
+
 // baseOf returns the state that the client of a watch had when the Veil began to hide changes from it.
-func (v *veiled) baseOf(w *Watcher) snapshot {
-	base := v.base[w.r.GroupResource()]
-	if base.tree == nil || w.started.version > base.version {
-		return w.started // perhaps without a tree
+func (v *veiled) baseOf(b *behindVeils) snapshot {
+	base := v.base[b.r.GroupResource()]
+	if base.tree == nil || b.started.version > base.version {
+		return b.started
 	}
 	return base
 }
 
-// hide reports whether a change must not be sent to a watch.
-func (vs *Veils) hide(w *Watcher, version uint64, ev *ItemEvent) bool {
-	if vs == nil {
-		return false
-	}
+// hide reports whether an event must not be sent to a watch.
+func (vs *Veils) hide(b *behindVeils, ev ItemEvent) bool {
 	vs.mu.Lock()
 	defer vs.mu.Unlock()
-	k, hidden := ev.Item.key(), false
+	k, version, hidden := ev.Item.key(), ev.Item.Version(), false
 	for _, v := range vs.on {
-		if !v.hides(k.namespace, k.name) || version <= v.baseOf(w).version || v.until > 0 && version > v.until {
+		if !v.hides(k.namespace, k.name) || version <= v.baseOf(b).version || v.until > 0 && version > v.until {
 			continue
 		}
 		hidden = true
 		delete(v.gone, k)
 		if ev.Type == watch.Deleted {
-			v.gone[k] = new(*ev)
+			v.gone[k] = &ev
 		}
 	}
 	return hidden
 }
 
-// veilsBookmarks reports whether bookmarks must wait, since they could claim a hidden change.
-func (vs *Veils) veilsBookmarks() bool {
-	if vs == nil {
-		return false
-	}
+// hideAny reports whether a Veil was not lifted.
+func (vs *Veils) hideAny() bool {
 	vs.mu.Lock()
 	defer vs.mu.Unlock()
 	return slices.ContainsFunc(vs.on, func(v *veiled) bool { return v.until == 0 })
 }
 
-// lift adds the events of the Veils that were lifted, once the watch has sent all before: changes before the Veil must come first.
-func (vs *Veils) lift(w *Watcher) {
-	if vs == nil || len(w.events) > 0 || w.err != nil {
-		return
-	}
+// lift returns the events of the Veils that were lifted. The watch must have sent all before: changes before the Veil come first.
+func (vs *Veils) lift(b *behindVeils) (events []ItemEvent, err error) {
 	vs.mu.Lock()
 	defer vs.mu.Unlock()
 	for i, v := range vs.on {
 		if v.until > 0 || !v.lifted.Load() {
 			continue
 		}
-		now, err := w.from.state(w.r)
+		now, err := b.from.state(b.r)
 		if err != nil {
-			w.err = expiredList()
-			return
+			return nil, expiredList()
 		}
 		v.until = now.version
-		missed := v.missed(w, now, vs.on[:i], vs.on[i+1:])
-		w.events = append(w.events, missed...)
+		events = append(events, v.missed(b, now, vs.on[:i], vs.on[i+1:])...)
 	}
+	return events, nil
 }
 
 // missed returns the events that lead from the state that the client knows to the state now. Objects that another Veil hides
 // are left to it: a later one gets to know what the client knows.
-func (v *veiled) missed(w *Watcher, now snapshot, earlier, later []*veiled) (events []ItemEvent) {
-	known, current := v.objects(w, v.baseOf(w)), v.objects(w, now)
+func (v *veiled) missed(b *behindVeils, now snapshot, earlier, later []*veiled) (events []ItemEvent) {
+	known, current := v.objects(b, v.baseOf(b)), v.objects(b, now)
 	maps.Copy(known, v.known)
 	have := func(k key) { // so that known has all keys
 		if _, ok := known[k]; !ok {
@@ -157,7 +179,7 @@ func (v *veiled) missed(w *Watcher, now snapshot, earlier, later []*veiled) (eve
 		have(k)
 	}
 	for _, o := range later {
-		for k := range o.objects(w, o.baseOf(w)) {
+		for k := range o.objects(b, o.baseOf(b)) {
 			if v.hides(k.namespace, k.name) {
 				have(k)
 			}
@@ -189,13 +211,13 @@ func (v *veiled) missed(w *Watcher, now snapshot, earlier, later []*veiled) (eve
 }
 
 // objects returns the objects in a state that the Veil hides from a watch.
-func (v *veiled) objects(w *Watcher, s snapshot) map[key]*Item {
+func (v *veiled) objects(b *behindVeils, s snapshot) map[key]*Item {
 	out := map[key]*Item{}
 	if s.tree == nil {
 		return out
 	}
-	_ = s.ascend(context.Background(), w.sel.namespace, key{namespace: w.sel.namespace}, func(e entry) bool {
-		if it := w.r.read(e.item); v.hides(e.namespace, e.name) && w.sel.matches(it) {
+	_ = s.ascend(context.Background(), b.sel.namespace, key{namespace: b.sel.namespace}, func(e entry) bool {
+		if it := b.r.read(e.item); v.hides(e.namespace, e.name) && b.sel.matches(it) {
 			out[e.key] = it
 		}
 		return true

@@ -5,11 +5,8 @@ import (
 	"errors"
 	"io"
 	"strconv"
-	"sync/atomic"
 	"time"
 
-	"github.com/kubecoord/kubecoord/internal/hub"
-	"github.com/kubecoord/kubecoord/store/clock"
 	"github.com/kubecoord/kubecoord/store/meta"
 	"github.com/kubecoord/kubecoord/watch"
 )
@@ -38,11 +35,11 @@ type ItemEvent struct {
 type Watcher struct {
 	r   *Resource
 	sel selection
-	hub *hub.Reader[change]
 	err error // returned after the last events
 
 	initial   snapshot // the objects of the initial events; it has no tree once they are sent
 	rest      string   // the key of the first object that is not sent
+	events    events   // after them
 	version   uint64   // of the last event or bookmark
 	first     uint64   // the version that the watch starts after
 	endMark   bool     // the bookmark after the initial events is due
@@ -51,26 +48,10 @@ type Watcher struct {
 	deadline time.Time // zero is none
 	next     time.Time // when the next bookmark is due
 	last     time.Time // when the last bookmark is due; zero if it was sent, or is not due at all
+	bell     bell
 
-	// The alarm and the end of the context wake the watch, as a change does.
-	alarm  clock.Timer // nil until it is set
-	due    time.Time   // when the alarm rings
-	rang   atomic.Bool
-	done   <-chan struct{} // of the context
-	unbind func() bool     // separates the watch from the context
-
-	from   reader   // that serves the watch
-	at     position // of the reader
-	engine *engine  // for ListOptions.EndWithoutContact on a Backend, else nil
-	losses int64    // of the engine at the start
-	leaves bool     // ListOptions.EndWithoutContact
-	epoch  int64    // of the resource at the start
-
-	veils   *Veils   // or nil
-	started snapshot // the state that the watch started with, if veils is not nil
-
-	changes []*hub.Change[change]
-	events  []ItemEvent
+	contact *contact // nil without ListOptions.EndWithoutContact
+	ready   []ItemEvent
 }
 
 // Watch opens a watch. Its errors concern the options; Next returns the error for a version
@@ -99,18 +80,16 @@ func (r *Resource) Watch(ctx context.Context, opts ListOptions) (*Watcher, error
 	if err != nil {
 		return nil, err
 	}
-	w := &Watcher{
-		r: r, sel: sel, bookmarks: opts.AllowWatchBookmarks, from: from,
-		leaves: opts.EndWithoutContact, epoch: r.epoch.Load(),
-	}
+	w := &Watcher{r: r, sel: sel, bookmarks: opts.AllowWatchBookmarks}
 	if opts.EndWithoutContact {
-		w.engine, w.losses = r.st.engine, losses
+		w.contact = &contact{r.st.engine, losses, r.epoch.Load()}
 	}
-	w.veils, _ = ctx.Value(veilsKey{}).(*Veils)
 	w.setTimes(&opts)
-	w.err = w.start(ctx, opts, version)
+	w.err = w.start(ctx, from, opts, version)
 	w.first = w.version
-	w.veils.bind(w)
+	if vs, ok := ctx.Value(veilsKey{}).(*Veils); ok && w.events != nil {
+		w.events = vs.over(w.events, w, from)
+	}
 	return w, nil
 }
 
@@ -126,36 +105,46 @@ func (w *Watcher) setTimes(opts *ListOptions) {
 }
 
 // start finds the position of the watch and its initial state.
-func (w *Watcher) start(ctx context.Context, opts ListOptions, version uint64) (err error) {
+func (w *Watcher) start(ctx context.Context, from reader, opts ListOptions, version uint64) (err error) {
 	sends := opts.SendInitialEvents
 	if sends == nil && version == 0 {
-		return w.startWithState(false)
+		return w.startWithState(from, false)
 	}
 	if opts.ResourceVersion == "" {
-		if version, err = w.from.present(ctx); err != nil {
+		if version, err = from.present(ctx); err != nil {
 			return err
 		}
 	}
 	if sends == nil || !*sends {
 		if version == 0 {
-			version = min(w.from.position(w.r).version, w.r.st.ResourceVersion())
+			version = min(from.position(w.r).version, w.r.st.ResourceVersion())
 		}
-		return w.from.open(w, version)
+		return w.open(from, version)
 	}
-	if err := w.from.waitFor(ctx, w.r, version); err != nil {
+	if err := from.waitFor(ctx, w.r, version); err != nil {
 		return err
 	}
-	return w.startWithState(w.bookmarks)
+	return w.startWithState(from, w.bookmarks)
+}
+
+// open begins to read the events after a version.
+func (w *Watcher) open(from reader, after uint64) error {
+	opened, err := from.open(w.r, &w.sel, after)
+	if err != nil {
+		return err
+	}
+	w.events, w.version, w.bell = opened, after, bell{clock: w.r.st.clock, ring: opened.Signal}
+	return nil
 }
 
 // startWithState starts with the state that reads see now, and after it: no change is lost or sent twice.
-func (w *Watcher) startWithState(endMark bool) error {
+func (w *Watcher) startWithState(from reader, endMark bool) error {
 	for {
-		s, err := w.from.state(w.r)
+		s, err := from.state(w.r)
 		if err != nil {
 			return expiredList()
 		}
-		if err := w.from.open(w, s.version); errors.Is(err, meta.ReasonExpired) {
+		if err := w.open(from, s.version); errors.Is(err, meta.ReasonExpired) {
 			if err := w.kindIsGone(); err != nil {
 				return err // its state is the last one
 			}
@@ -167,9 +156,6 @@ func (w *Watcher) startWithState(endMark bool) error {
 			return err
 		}
 		w.initial, w.endMark = s, endMark
-		if w.veils != nil {
-			w.started = s
-		}
 		return w.r.st.engine.checkReadable(w.r, w.sel.namespace, w.sel.name, s.version)
 	}
 }
@@ -189,8 +175,8 @@ func (w *Watcher) Next(ctx context.Context) ([]ItemEvent, error) {
 			return nil, w.err
 		}
 		over := w.kindIsGone() // before the poll, so that it finds all changes that came before
-		if w.poll(); len(w.events) > 0 {
-			return w.events, nil
+		if w.poll(); len(w.ready) > 0 {
+			return w.ready, nil
 		}
 		switch {
 		case w.err != nil:
@@ -212,7 +198,7 @@ func (w *Watcher) ended(ctx context.Context) error {
 		return ErrClosed
 	default:
 	}
-	if w.engine != nil && w.engine.losses.Load() != w.losses || w.isOver(w.deadline) {
+	if w.contact.isLost() || w.isOver(w.deadline) {
 		return io.EOF
 	}
 	return w.r.st.engine.endError()
@@ -222,7 +208,7 @@ func (w *Watcher) ended(ctx context.Context) error {
 func (w *Watcher) kindIsGone() error {
 	err := w.r.retired.Load()
 	switch {
-	case w.leaves && (err != nil || w.r.epoch.Load() != w.epoch):
+	case w.contact != nil && (err != nil || w.r.epoch.Load() != w.contact.epoch):
 		return io.EOF
 	case err != nil:
 		return err
@@ -247,13 +233,13 @@ func earliest(a, b time.Time) time.Time {
 // the state, which all share, and not a list of its own.
 const initialBatch = 256
 
-// poll fills events with the events that are ready.
+// poll finds the events that are ready.
 func (w *Watcher) poll() {
-	w.events = w.events[:0]
+	w.ready = w.ready[:0]
 	if w.initial.tree != nil {
 		items, next, _ := w.sel.items(context.Background(), w.initial, w.rest, initialBatch) // the only error is the end of the context
 		for _, it := range items {
-			w.events = append(w.events, ItemEvent{Type: watch.Added, Item: it, Initial: true})
+			w.ready = append(w.ready, ItemEvent{Type: watch.Added, Item: it, Initial: true})
 		}
 		if w.rest = next; next != "" {
 			return
@@ -265,58 +251,18 @@ func (w *Watcher) poll() {
 		w.bookmark(w.version, true)
 		return
 	}
-	w.readHistory()
-	w.veils.lift(w)
-	w.tick()
-}
-
-func (w *Watcher) readHistory() {
-	w.at = w.from.position(w.r)
-	if w.at.floor > 0 { // the changes before it will never be sent
-		if seen := w.hub.SettledUntil(everything); seen < w.at.floor {
-			w.err = expiredWatch(&hub.ExpiredError{Requested: seen, Oldest: w.at.floor})
-		}
-	}
-	for len(w.events) == 0 && w.err == nil {
-		changes, more, err := w.hub.Poll(w.changes[:0], w.at.version)
-		w.changes = changes
-		if err != nil {
-			w.err = expiredWatch(err)
-		}
-		for _, c := range changes {
-			if ev := w.sel.event(c); ev.Item != nil && !w.veils.hide(w, c.Version, &ev) {
-				w.events = append(w.events, ev)
-				w.version = c.Version
-			}
-		}
-		clear(changes) // an idle watcher must not keep history in memory
-		if !more {
+	if len(w.ready) == 0 {
+		if w.ready, w.err = w.events.poll(w.ready); w.err != nil {
 			return
 		}
+		w.version = max(w.version, w.events.sent())
 	}
-}
-
-// event returns the event of a change for a selection: an object that begins to match is
-// added, one that ceases to match is deleted.
-func (s *selection) event(c *hub.Change[change]) ItemEvent {
-	if s.all() { // the history is read in the namespace of the selection
-		return ItemEvent{Type: c.Payload.eventType(), Item: eventItem(c)}
-	}
-	before, after := s.matches(c.Payload.old), s.matches(c.Payload.new)
-	switch {
-	case before && after:
-		return ItemEvent{Type: watch.Modified, Item: c.Payload.new}
-	case after:
-		return ItemEvent{Type: watch.Added, Item: c.Payload.new}
-	case before:
-		return ItemEvent{Type: watch.Deleted, Item: c.Payload.last.of(c)}
-	}
-	return ItemEvent{}
+	w.tick()
 }
 
 // tick adds a bookmark if one is due. Without events it reports the changes of other objects.
 func (w *Watcher) tick() {
-	if !w.bookmarks || w.err != nil {
+	if !w.bookmarks {
 		return
 	}
 	now := w.r.st.clock.Now()
@@ -324,31 +270,21 @@ func (w *Watcher) tick() {
 	if !ending && now.Before(w.next) {
 		return
 	}
-	version, ok := w.settled()
-	hidden, behind := w.veils.veilsBookmarks(), !ok && len(w.events) == 0
-	if behind && !hidden && w.at.version == everything {
+	version, can := w.events.settled(w.version)
+	if can == afterEvents && len(w.ready) == 0 {
 		return
 	}
 	w.next = now.Add(bookmarkInterval)
 	if ending {
 		w.last = time.Time{}
 	}
-	if hidden || behind { // a reader may be behind the start of the watch
+	if can == notNow {
 		return
 	}
 	// A client that has seen no change needs no bookmark (upstream: cacheWatcher.process).
 	if version = max(version, w.version); version > w.first {
 		w.bookmark(version, false)
 	}
-}
-
-// settled returns the version for a bookmark, and false if there is none yet.
-func (w *Watcher) settled() (uint64, bool) {
-	if w.at.version == everything {
-		return w.hub.Settled()
-	}
-	version := w.hub.SettledUntil(w.at.version)
-	return version, version >= w.version
 }
 
 func (w *Watcher) bookmark(version uint64, initialEnd bool) {
@@ -358,72 +294,36 @@ func (w *Watcher) bookmark(version uint64, initialEnd bool) {
 		annotations = map[string]string{initialEventsEnd: "true"}
 	}
 	it := w.r.Empty(strconv.FormatUint(version, 10), annotations)
-	w.events = append(w.events, ItemEvent{Type: watch.Bookmark, Item: it, InitialEnd: initialEnd})
+	w.ready = append(w.ready, ItemEvent{Type: watch.Bookmark, Item: it, InitialEnd: initialEnd})
 }
 
 // wait blocks until poll may find events or the watch has ended.
 func (w *Watcher) wait(ctx context.Context) {
-	until := w.deadline
-	if st := w.r.st; !w.at.next.IsZero() { // the clock of timers may differ
-		until = earliest(until, st.clock.Now().Add(w.at.next.Sub(st.now())))
-	}
+	until := earliest(w.deadline, w.events.due())
 	if w.bookmarks {
 		until = earliest(earliest(until, w.next), w.last)
 	}
-	w.setAlarm(until)
-	w.bind(ctx)
-	if w.at.version == everything {
-		<-w.hub.Wake()
-		return
-	}
-	select {
-	case <-w.hub.Wake():
-	case <-w.at.moved:
-	case <-w.at.grown:
-	}
-}
-
-// setAlarm makes the alarm ring at a time. The zero time leaves it as it is: a watch
-// that is woken too often only looks for events.
-func (w *Watcher) setAlarm(at time.Time) {
-	if at.IsZero() || at.Equal(w.due) && !w.rang.Load() {
-		return
-	}
-	w.due = at
-	w.rang.Store(false)
-	left := at.Sub(w.r.st.clock.Now())
-	if w.alarm != nil {
-		w.alarm.Reset(left)
-		return
-	}
-	w.alarm = w.r.st.clock.AfterFunc(left, func() {
-		w.rang.Store(true)
-		w.hub.Signal()
-	})
-}
-
-// bind makes the end of a context wake the watch.
-func (w *Watcher) bind(ctx context.Context) {
-	if done := ctx.Done(); done != w.done {
-		w.release()
-		w.done = done
-		w.unbind = context.AfterFunc(ctx, w.hub.Signal)
-	}
-}
-
-func (w *Watcher) release() {
-	if w.unbind != nil {
-		w.unbind()
-	}
+	w.bell.set(until)
+	w.bell.bind(ctx)
+	w.events.wait()
 }
 
 // Close ends the watch. It may be called more than once.
 func (w *Watcher) Close() {
-	w.release()
-	if w.alarm != nil {
-		w.alarm.Stop()
+	w.bell.stop()
+	if w.events != nil {
+		w.events.Close()
 	}
-	if w.hub != nil {
-		w.hub.Close()
-	}
+}
+
+// contact is the contact to a Backend, without which a watch ends.
+type contact struct {
+	engine *engine // nil in memory
+	losses int64   // of the engine at the start
+	epoch  int64   // of the resource at the start
+}
+
+// isLost reports whether contact was lost since the start.
+func (c *contact) isLost() bool {
+	return c != nil && c.engine != nil && c.engine.losses.Load() != c.losses
 }
