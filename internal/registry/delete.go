@@ -56,14 +56,14 @@ func (r *Resource) delete(ctx context.Context, req *Request, opts *kinds.DeleteO
 	if err != nil {
 		return Deletion{}, err
 	}
-	if w.graceOver && !kinds.IsDryRun(opts.DryRun) {
+	if w.outcome == putThenRemove && !w.dry {
 		// As upstream, watchers see the mark before the removal.
 		r.letMarkBeSeen(ctx, w.answer)
 		if w, err = r.attempt(context.WithoutCancel(ctx), req, removal{w.answer, opts}); err != nil {
 			return Deletion{}, err
 		}
 	}
-	d := Deletion{Item: w.answer, Removed: w.obj == nil, Version: w.version}
+	d := Deletion{Item: w.answer, Removed: w.outcome == remove, Version: w.version}
 	if !d.Removed {
 		d.Version = 0
 	} else if r.Kind.Native().ReturnsObject && d.Version > 0 {
@@ -100,12 +100,12 @@ type removal struct {
 
 func (c removal) plan(ctx context.Context, r *Resource, current *Item, req *Request) (w write, err error) {
 	if current == nil || current.UID() != c.marked.UID() {
-		return write{key: req.key(), answer: c.marked, done: true}, nil
+		return write{key: req.key(), outcome: remove, dry: true, answer: c.marked}, nil // it is gone already
 	}
 	if len(current.meta().Finalizers) > 0 {
-		return write{key: current.key(), obj: current.obj, answer: current, done: true}, nil
+		return write{key: current.key(), answer: current}, nil
 	}
-	return write{key: current.key(), old: current, answer: current}, r.st.gate.mayDelete(ctx, r, current, req, *c.opts)
+	return write{key: current.key(), outcome: remove, old: current, answer: current}, r.st.gate.mayDelete(ctx, r, current, req, *c.opts)
 }
 
 // deletion is the Change of a deletion.
@@ -124,7 +124,7 @@ func (c deletion) plan(ctx context.Context, r *Resource, current *Item, req *Req
 	if err := r.checkPreconditions(current, opts.Preconditions); err != nil {
 		return w, err
 	}
-	w = write{key: current.key(), old: current, answer: current, done: kinds.IsDryRun(opts.DryRun)}
+	w = write{key: current.key(), outcome: remove, dry: kinds.IsDryRun(opts.DryRun), old: current, answer: current}
 	if r.st.gate.asks(req) && !r.passed(current, opts) {
 		if err := r.st.gate.mayDelete(ctx, r, current, req, opts); err != nil {
 			return w, err
@@ -138,19 +138,16 @@ func (c deletion) plan(ctx context.Context, r *Resource, current *Item, req *Req
 	if err != nil {
 		return w, err
 	}
-	if pending {
-		w.obj, w.done = current.obj, true
+	had := len(current.meta().Finalizers)
+	switch {
+	case pending, len(finalizers) == 0 && !graceful && had == 0 && r.Kind.Holds(current.obj):
+		w.outcome = unchanged
 		return w, nil
-	}
-	if len(finalizers) == 0 && !graceful {
-		if len(current.meta().Finalizers) == 0 && r.Kind.Holds(current.obj) {
-			w.obj, w.done = current.obj, true
+	case len(finalizers) == 0 && !graceful:
+		if had == 0 {
 			return w, nil
 		}
-		if len(current.meta().Finalizers) == 0 {
-			return w, nil
-		}
-		if w.done {
+		if w.dry {
 			w.answer = newItem(r.Kind, r.Kind.New(0), 0)
 			return w, nil
 		}
@@ -159,11 +156,14 @@ func (c deletion) plan(ctx context.Context, r *Resource, current *Item, req *Req
 	w.obj, w.size = r.Kind.Copy(current.obj), int(current.size)
 	w.obj.GetObjectMeta().Finalizers = finalizers
 	r.st.markDeleting(w.obj.GetObjectMeta(), seconds)
-	w.graceOver = graceful && seconds == 0 && len(finalizers) == 0
+	w.outcome = put
+	if graceful && seconds == 0 && len(finalizers) == 0 {
+		w.outcome = putThenRemove
+	}
 	switch {
 	case r.Kind.Type().Equal(w.obj, current.obj):
-		w.done = true
-	case w.done:
+		w.outcome = unchanged
+	case w.dry:
 		w.answer = newItem(r.Kind, w.obj, current.version)
 	}
 	return w, nil
@@ -211,8 +211,8 @@ func (r *Resource) beginDeletion(w *write, current *Item) (began bool, err error
 	}
 	o := r.Kind.Copy(current.obj)
 	r.Kind.PrepareDelete(o, r.st.now())
-	w.obj = o
-	if w.done {
+	w.outcome, w.obj = put, o
+	if w.dry {
 		w.answer = newItem(r.Kind, o, current.version)
 		return true, nil
 	}

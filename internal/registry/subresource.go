@@ -132,8 +132,11 @@ func (c binding) plan(ctx context.Context, r *Resource, current *Item, req *Requ
 	if err := req.Sub.Write(o, c.body); err != nil {
 		return w, err
 	}
-	w = write{key: current.key(), old: current, obj: o, answer: current}
-	if w.done = req.DryRun || r.Kind.Type().Equal(o, current.obj); w.done {
+	w = write{key: current.key(), outcome: put, dry: req.DryRun, old: current, obj: o, answer: current}
+	if r.Kind.Type().Equal(o, current.obj) {
+		w.outcome = unchanged
+	}
+	if w.dry || w.outcome == unchanged {
 		return w, nil
 	}
 	w.size, err = r.checkSize(o, false)

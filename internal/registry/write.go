@@ -138,7 +138,7 @@ func (r *Resource) create(ctx context.Context, o kinds.Object, req *Request) (*I
 		return nil, err
 	}
 	m := o.GetObjectMeta()
-	if !w.done {
+	if !w.dry {
 		err = r.commit(ctx, &w)
 	} else if have, getErr := r.st.source.get(ctx, r, w.key); have != nil {
 		err = &lostRace{have}
@@ -183,9 +183,9 @@ func (r *Resource) creation(ctx context.Context, o kinds.Object, req *Request, a
 		return w, err
 	}
 	m := o.GetObjectMeta()
-	w = write{key: key{m.Namespace, m.Name}, obj: o, filled: filled}
-	if req.DryRun {
-		w.answer, w.done = newItem(r.Kind, o, 0), true
+	w = write{key: key{m.Namespace, m.Name}, outcome: put, dry: req.DryRun, obj: o, filled: filled}
+	if w.dry {
+		w.answer = newItem(r.Kind, o, 0)
 		return w, nil
 	}
 	w.size, err = r.checkSize(o, applied)
@@ -296,7 +296,7 @@ func (r *Resource) attempt(ctx context.Context, req *Request, c Change) (w write
 func (r *Resource) once(ctx context.Context, current *Item, req *Request, c Change, w *write) (committed bool, err error) {
 	end := r.st.gate.begin(ctx, r, req)
 	defer func() { end(committed && err == nil && w.obj != nil) }()
-	if *w, err = c.plan(ctx, r, current, req); err != nil || w.done {
+	if *w, err = c.plan(ctx, r, current, req); err != nil || w.dry || w.outcome == unchanged {
 		return false, err
 	}
 	return true, r.commit(ctx, w)
@@ -308,7 +308,7 @@ func (r *Resource) commit(ctx context.Context, w *write) (err error) {
 		return err
 	}
 	*w, err = r.st.source.commit(ctx, r, *w)
-	if err == nil && w.obj == nil {
+	if err == nil && w.outcome == remove {
 		r.st.gate.release(ctx, r, w.old)
 	}
 	return err
@@ -359,18 +359,27 @@ func sameState(a, b *Item) bool {
 // write is a change that is ready for step 6.
 type write struct {
 	key
-	old    *Item        // the state that it replaces; nil if there must be none
-	obj    kinds.Object // the next state; nil removes the object
-	size   int          // of obj
-	held   int          // bytes of old that obj does not share
-	done   bool         // there is nothing to commit
-	filled bool         // see Item
-	// graceOver reports that obj, a deleted object, is to be removed at once.
-	graceOver bool
+	outcome outcome
+	dry     bool         // nothing is committed, whatever the outcome
+	old     *Item        // the state that it replaces; nil if there must be none
+	obj     kinds.Object // the next state; nil unless one is put
+	size    int          // of obj
+	held    int          // bytes of old that obj does not share
+	filled  bool         // see Item
 
 	answer  *Item  // set by the commit of an obj, and before it otherwise
 	version uint64 // of the commit
 }
+
+// outcome is what a write does to the object.
+type outcome int
+
+const (
+	unchanged     outcome = iota // it stays as it is
+	put                          // it has another state
+	putThenRemove                // it is marked as deleted, and another write removes it at once
+	remove
+)
 
 // replace does steps 2 to 5 of an update: o is the state after current, which may be nil.
 func (r *Resource) replace(ctx context.Context, current *Item, o kinds.Object, req *Request, applied bool) (w write, err error) {
@@ -389,7 +398,7 @@ func (r *Resource) replace(ctx context.Context, current *Item, o kinds.Object, r
 	if err != nil {
 		return w, err
 	}
-	w = write{key: current.key(), old: current, obj: o, filled: filled}
+	w = write{key: current.key(), outcome: put, dry: req.DryRun, old: current, obj: o, filled: filled}
 	last := old.DeletionTimestamp != nil && !r.Kind.Holds(o) &&
 		(old.DeletionGracePeriodSeconds == nil || *old.DeletionGracePeriodSeconds == 0)
 	same := r.Kind.Type().Equal(o, current.obj)
@@ -401,18 +410,18 @@ func (r *Resource) replace(ctx context.Context, current *Item, o kinds.Object, r
 		same = r.Kind.Type().Equal(o, current.obj)
 	}
 	if !last && same && filled == current.isFilled() {
-		w.answer, w.done = current, true
+		w.answer, w.outcome = current, unchanged
 		return w, nil
 	}
-	if req.DryRun {
-		w.answer, w.done = newItem(r.Kind, o, current.version), true
+	if w.dry {
+		w.answer = newItem(r.Kind, o, current.version)
 		return w, nil
 	}
 	w.size, err = r.checkSize(o, applied)
 	if last {
 		// The last finalizer is gone, so the object goes too. The event has the state before
 		// this write, the answer the object as it was sent.
-		w.obj, w.answer = nil, newItem(r.Kind, o, current.version)
+		w.outcome, w.obj, w.answer = remove, nil, newItem(r.Kind, o, current.version)
 	}
 	return w, err
 }
