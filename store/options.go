@@ -4,7 +4,6 @@ import (
 	"time"
 
 	"github.com/kubecoord/kubecoord/internal/kinds"
-	"github.com/kubecoord/kubecoord/internal/registry"
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
@@ -27,9 +26,9 @@ type PatchType string
 
 // The patch types.
 const (
-	JSONPatch           PatchType = registry.JSONPatch           // RFC 6902
-	MergePatch          PatchType = registry.MergePatch          // RFC 7386
-	StrategicMergePatch PatchType = registry.StrategicMergePatch // not for Unstructured kinds
+	JSONPatch           PatchType = "application/json-patch+json"            // RFC 6902
+	MergePatch          PatchType = "application/merge-patch+json"           // RFC 7386
+	StrategicMergePatch PatchType = "application/strategic-merge-patch+json" // not for Unstructured kinds
 )
 
 // ApplyOptions configures a server-side apply. FieldManager is required.
@@ -109,6 +108,6 @@ type WatchOptions struct {
 
 // The values of ResourceVersionMatch.
 const (
-	MatchExact        = registry.MatchExact
-	MatchNotOlderThan = registry.MatchNotOlderThan
+	MatchExact        = "Exact"
+	MatchNotOlderThan = "NotOlderThan"
 )

@@ -40,7 +40,7 @@ func defended() []defence {
 		{"what httpapi/kube asks of kinds to answer as CustomResourceDefinitions, webhooks and aggregated servers do", []string{
 			"store.Objects.SetTerminating", "store/kind.BuiltInGroup", "store/kind.Warn", "store/kind.WithWarn",
 			"store/kind.NativeSubresource", "store/kind.NativeVersion",
-			"store/kind.Kind.InternalType", "store/kind.Kind.Object", "store/kind.Kind.Untyped",
+			"store/kind.Kind.InternalType", "store/kind.Kind.Object", "store/kind.Kind.Sealed", "store/kind.Kind.Untyped",
 		}},
 		{"a count for tests: a watch has ended", []string{
 			"store.Store.Watchers",

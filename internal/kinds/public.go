@@ -1,6 +1,7 @@
 package kinds
 
 import (
+	"github.com/kubecoord/kubecoord/internal/seal"
 	"github.com/kubecoord/kubecoord/store/kind"
 )
 
@@ -9,6 +10,9 @@ func Of(k kind.Kind) *Kind { return k.Untyped().(*Kind) }
 
 // Untyped implements kind.Kind.
 func (k *Kind) Untyped() kind.Kind { return k }
+
+// Sealed is called by nobody.
+func (k *Kind) Sealed(seal.Seal) {}
 
 // InternalType implements kind.Kind.
 func (k *Kind) InternalType(version int) string { return Target{k, version}.InternalType() }

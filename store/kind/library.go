@@ -16,7 +16,11 @@ type Library struct{ types codec.Library }
 // metav1.ObjectMeta to meta.ObjectMeta: the store then works on the metadata of an object in place. custom has functions for types whose
 // JSON methods are not enough. The maps must not be changed afterwards.
 func NewLibrary(same map[reflect.Type]reflect.Type, custom map[reflect.Type]*Custom) *Library {
-	return &Library{codec.Library{Same: same, Custom: custom}}
+	of := make(map[reflect.Type]*codec.Custom, len(custom))
+	for t, c := range custom {
+		of[t] = c.of
+	}
+	return &Library{codec.Library{Same: same, Custom: of}}
 }
 
 // Type is a Go type of a Library; [Library.Compile] returns one. Its methods take and return the objects that the functions of a
@@ -46,20 +50,25 @@ func (l *Library) Compile(t reflect.Type, s *schema.Schema) (Type, error) {
 }
 
 // Custom has the functions that a Library uses for a type with JSON methods of its own. [NewCustom] makes one.
-type Custom = codec.Custom
+type Custom struct{ of *codec.Custom }
 
 // Shape is what the JSON of a type with JSON methods may be.
-type Shape codec.Kind
+type Shape int
 
 // The values of Shape.
 const (
 	// Scalar is a string, a number or a boolean.
-	Scalar = Shape(codec.Scalar)
+	Scalar Shape = iota
 	// Opaque is any value, with one owner: its members have no owners of their own.
-	Opaque = Shape(codec.Opaque)
+	Opaque
 	// Untyped is any value, in which each member may have an owner of its own.
-	Untyped = Shape(codec.Untyped)
+	Untyped
 )
+
+// kind returns the Shape as package codec has it.
+func (s Shape) kind() codec.Kind {
+	return [...]codec.Kind{codec.Scalar, codec.Opaque, codec.Untyped}[s]
+}
 
 // CustomFuncs are the functions of a Custom. Only Settle may change its argument. The functions may be called from any goroutine. A nil
 // Tree or Equal is replaced by what the JSON methods of the type say.
@@ -79,7 +88,7 @@ type CustomFuncs[T any] struct {
 
 // NewCustom returns the Custom with these functions.
 func NewCustom[T any](f CustomFuncs[T]) *Custom {
-	return codec.NewCustom(codec.Kind(f.Shape), f.Copy, f.Tree, f.Equal, f.Settle)
+	return &Custom{codec.NewCustom(f.Shape.kind(), f.Copy, f.Tree, f.Equal, f.Settle)}
 }
 
 // ValueOf returns an object as a *T, or nil if it has another Go type. For an object of a Library, T is the type of the library. The

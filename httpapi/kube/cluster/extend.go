@@ -3,6 +3,7 @@ package cluster
 import (
 	"cmp"
 	"context"
+	"crypto"
 	"fmt"
 	"slices"
 	"time"
@@ -28,7 +29,20 @@ import (
 
 // Tokens say how tokens of ServiceAccounts are signed and checked. The zero value signs with a key that is made with the first
 // token, which all forks of a server share.
-type Tokens = access.TokenOptions
+type Tokens struct {
+	// Issuer is the claim iss of new tokens. Tokens of Issuers are accepted too. Default of Issuer:
+	// https://kubernetes.default.svc.cluster.local.
+	Issuer  string
+	Issuers []string
+	// Audiences are the names of the server: a token must be for one of them. Default: Issuer.
+	Audiences []string
+	// Key signs tokens: an RSA or ECDSA key. Default: a key that is made with the first token.
+	Key crypto.Signer
+	// PublicKeys check tokens, besides the public key of Key.
+	PublicKeys []crypto.PublicKey
+	// MaxExpiration shortens longer tokens. Zero means no limit.
+	MaxExpiration time.Duration
+}
 
 // defaultPort is the default of kube-apiserver's flag --secure-port.
 const defaultPort = 6443

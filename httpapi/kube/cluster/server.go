@@ -63,7 +63,7 @@ func (o Options) API(api httpapi.Options) (httpapi.Options, error) {
 	if api.Kinds, err = o.kinds(api.Kinds); err != nil {
 		return httpapi.Options{}, fmt.Errorf("cluster: %w", err)
 	}
-	tokens := access.NewTokens(o.Tokens)
+	tokens := access.NewTokens(access.TokenOptions(o.Tokens))
 	api.Parts = append(slices.Clip(api.Parts), func(a *httpapi.API, opts *httpapi.Options) func(context.Context) {
 		opts.Checks = slices.Clip(opts.Checks)
 		o.extend(a, opts, tokens)

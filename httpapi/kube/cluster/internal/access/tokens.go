@@ -31,19 +31,13 @@ import (
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
-// TokenOptions say how tokens of ServiceAccounts are signed and checked.
+// TokenOptions say how tokens of ServiceAccounts are signed and checked. They are cluster.Tokens.
 type TokenOptions struct {
-	// Issuer is the claim iss of new tokens. Tokens of Issuers are accepted too. Default of Issuer:
-	// https://kubernetes.default.svc.cluster.local.
-	Issuer  string
-	Issuers []string
-	// Audiences are the names of the server: a token must be for one of them. Default: Issuer.
-	Audiences []string
-	// Key signs tokens: an RSA or ECDSA key. Default: a key that is made with the first token.
-	Key crypto.Signer
-	// PublicKeys check tokens, besides the public key of Key.
-	PublicKeys []crypto.PublicKey
-	// MaxExpiration shortens longer tokens. Zero means no limit.
+	Issuer        string
+	Issuers       []string
+	Audiences     []string
+	Key           crypto.Signer
+	PublicKeys    []crypto.PublicKey
 	MaxExpiration time.Duration
 }
 
