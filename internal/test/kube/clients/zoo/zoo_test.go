@@ -139,6 +139,9 @@ func animals() []animal {
 			name: "hasty", make: hasty, steps: []explore.Step{create(a), changeAndAdd(a, secret(namespace, "a", nil))},
 			plan: "answer-500 update configmaps", finding: "configmaps default/a: .metadata.labels",
 		}, {
+			name: "oneshot", make: oneshot, steps: []explore.Step{create(aWidget("a", "x")), setText("a", "y"), create(aWidget("b", "x"))}, world: explore.Workloads,
+			plan: "down 2 after create jobs default/a-1", finding: "jobs default/a-1 exists",
+		}, {
 			name: "several", make: several, steps: []explore.Step{create(job("a")), create(job("b"))}, often: true,
 			finding: "pods default/",
 		},
