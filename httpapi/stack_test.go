@@ -6,6 +6,7 @@ import (
 	"bufio"
 	"fmt"
 	"io"
+	"math"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -50,24 +51,29 @@ func TestAWriteFitsAStackOf8KB(t *testing.T) {
 		{"DELETE", typeJSON, func(i int) (string, string) { return path(i), "" }},
 	} {
 		t.Run(row.method, func(t *testing.T) {
-			var all [connections]net.Conn
-			for i := range all {
-				c, err := net.Dial("tcp", server.Listener.Addr().String())
-				require.NoError(t, err)
-				all[i], open = c, append(open, c)
+			least := int64(math.MaxInt64)
+			for n := range 3 { // what else needs stacks meanwhile is counted too, and seldom comes three times
+				var all [connections]net.Conn
+				for i := range all {
+					c, err := net.Dial("tcp", server.Listener.Addr().String())
+					require.NoError(t, err)
+					all[i], open = c, append(open, c)
+				}
+				before := stacks()
+				for i, c := range all {
+					target, body := row.of(n*connections + i)
+					fmt.Fprintf(c, "%s %s HTTP/1.1\r\nHost: a\r\nUser-Agent: bench\r\nContent-Type: %s\r\nContent-Length: %d\r\n\r\n%s",
+						row.method, target, row.contentType, len(body), body)
+					answer, err := http.ReadResponse(bufio.NewReader(c), nil)
+					require.NoError(t, err)
+					require.Less(t, answer.StatusCode, http.StatusMultipleChoices)
+					_, err = io.Copy(io.Discard, answer.Body)
+					require.NoError(t, err)
+				}
+				least = min(least, int64(stacks()-before)/connections)
 			}
-			before := stacks()
-			for i, c := range all {
-				target, body := row.of(i)
-				fmt.Fprintf(c, "%s %s HTTP/1.1\r\nHost: a\r\nUser-Agent: bench\r\nContent-Type: %s\r\nContent-Length: %d\r\n\r\n%s",
-					row.method, target, row.contentType, len(body), body)
-				answer, err := http.ReadResponse(bufio.NewReader(c), nil)
-				require.NoError(t, err)
-				require.Less(t, answer.StatusCode, http.StatusMultipleChoices)
-				_, err = io.Copy(io.Discard, answer.Body)
-				require.NoError(t, err)
-			}
-			assert.Less(t, int64(stacks()-before)/connections, int64(10<<10), "bytes of stack a connection: 8 KB, and a little for what it grew from")
+			t.Logf("%d bytes of stack a connection", least)
+			assert.Less(t, least, int64(10<<10), "bytes of stack a connection: 8 KB, and a little for what it grew from")
 		})
 	}
 }
