@@ -1,7 +1,7 @@
 package kinds
 
 import (
-	"github.com/kubecoord/kubecoord/internal/seal"
+	"github.com/kubecoord/kubecoord/internal/codec"
 	"github.com/kubecoord/kubecoord/store/kind"
 )
 
@@ -12,7 +12,7 @@ func Of(k kind.Kind) *Kind { return k.Untyped().(*Kind) }
 func (k *Kind) Untyped() kind.Kind { return k }
 
 // Sealed is called by nobody.
-func (k *Kind) Sealed(seal.Seal) {}
+func (k *Kind) Sealed(codec.Seal) {}
 
 // InternalType implements kind.Kind.
 func (k *Kind) InternalType(version int) string { return Target{k, version}.InternalType() }

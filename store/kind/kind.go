@@ -4,7 +4,7 @@ import (
 	"context"
 	"slices"
 
-	"github.com/kubecoord/kubecoord/internal/seal"
+	"github.com/kubecoord/kubecoord/internal/codec"
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
@@ -12,7 +12,7 @@ import (
 // used from any goroutine, and any number of stores and servers may share it. Only this module implements Kind; a type may embed one.
 type Kind interface {
 	// Sealed keeps other modules from implementing Kind: they cannot name its parameter.
-	Sealed(seal.Seal)
+	Sealed(codec.Seal)
 	// Untyped returns the Kind that a type such as store.Kind embeds. Two Kinds are the same if their Untyped results are equal.
 	Untyped() Kind
 	// Info returns the description of the kind, which must not be changed.
