@@ -274,11 +274,20 @@ func (p *Replica) waitFor(ctx context.Context, r *Resource, version uint64) erro
 	})
 }
 
+// due returns when Age lets in the next change after a position, by the clock of timers, which may differ from the store's. The zero time
+// is never.
+func (p *Replica) due(at position) time.Time {
+	if at.next.IsZero() {
+		return time.Time{}
+	}
+	return p.st.clock.Now().Add(at.next.Sub(p.st.now()))
+}
+
 // wait blocks until the Replica may have left a position.
 func (p *Replica) wait(ctx context.Context, at position) error {
 	waiting, cancel := ctx, context.CancelFunc(func() {})
-	if !at.next.IsZero() {
-		waiting, cancel = clock.WithDeadline(ctx, p.st.clock, p.st.clock.Now().Add(at.next.Sub(p.st.now())), nil)
+	if due := p.due(at); !due.IsZero() {
+		waiting, cancel = clock.WithDeadline(ctx, p.st.clock, due, nil)
 	}
 	defer cancel()
 	select {
@@ -371,12 +380,7 @@ func (l *lagging) settled(at uint64) (uint64, canBookmark) {
 	return version, canSend
 }
 
-func (l *lagging) due() time.Time {
-	if l.at.next.IsZero() {
-		return time.Time{}
-	}
-	return l.of.st.clock.Now().Add(l.at.next.Sub(l.of.st.now())) // the clock of timers may differ
-}
+func (l *lagging) due() time.Time { return l.of.due(l.at) }
 
 func (l *lagging) wait() {
 	select {

@@ -197,7 +197,7 @@ func (st *Store) Restore(objects []*Restored, version uint64) error {
 		} else {
 			st.reachLocked(version)
 		}
-		o.r.publishLocked(context.Background(), &write{key: o.key(), obj: o.obj, size: o.size}, at)
+		o.r.publishLocked(context.Background(), &write{key: o.key(), outcome: put, obj: o.obj, size: o.size}, at)
 	}
 	st.reachLocked(version)
 	return nil

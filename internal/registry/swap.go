@@ -170,13 +170,7 @@ func (st *Store) replaceLocked(old *Resource, k *kinds.Kind) {
 	old.retireLocked(ErrInitializing())
 }
 
-// read returns an item, which may be nil, as an object of the kind.
-func (r *Resource) read(it *Item) *Item {
-	if it == nil || it.kind == r.Kind {
-		return it
-	}
-	return it.under(r.Kind)
-}
+func (r *Resource) read(it *Item) *Item { return it.under(r.Kind) }
 
 // under reads the item by the present kind k, converting it once and remembering the result.
 func (it *Item) under(k *kinds.Kind) *Item {
@@ -234,7 +228,7 @@ func (st *Store) Drop(ctx context.Context, k *kinds.Kind) error {
 	}
 	for {
 		r.snapshot().tree.Ascend(func(e entry) bool {
-			_, err = st.source.commit(ctx, r, write{key: e.key, old: e.item})
+			_, err = st.source.commit(ctx, r, write{key: e.key, outcome: remove, old: e.item})
 			if _, lost := err.(*lostRace); lost {
 				err = nil
 			}

@@ -67,7 +67,13 @@ const (
 
 // kind returns the Shape as package codec has it.
 func (s Shape) kind() codec.Kind {
-	return [...]codec.Kind{codec.Scalar, codec.Opaque, codec.Untyped}[s]
+	switch s {
+	case Opaque:
+		return codec.Opaque
+	case Untyped:
+		return codec.Untyped
+	}
+	return codec.Scalar
 }
 
 // CustomFuncs are the functions of a Custom. Only Settle may change its argument. The functions may be called from any goroutine. A nil

@@ -103,11 +103,7 @@ func (c *classes) of(p plan) (class string, step int) {
 		return fmt.Sprintf("%s %s %d %s %s %s %x", p.action, p.controller, p.step, p.resource, t.verb, t.resource, at)
 	}
 	switch {
-	case slices.Contains(onRequest, p.action):
-		if r, ok := c.requests[p.requestID()]; ok {
-			return kind(r.target, r.from), r.step
-		}
-	case p.action == down && p.at != target{}:
+	case slices.Contains(onRequest, p.action), p.action == down && p.at != target{}:
 		if r, ok := c.requests[p.requestID()]; ok {
 			return kind(r.target, r.from), r.step
 		}
@@ -119,7 +115,7 @@ func (c *classes) of(p plan) (class string, step int) {
 	return p.String(), p.step
 }
 
-// who returns the name of what made the change: a controller, a step or the World.
+// who returns the name of the controller, the step or the World that made the change. The processes of a controller have one name here.
 func (c *change) who() string {
 	switch {
 	case c.by == nil:

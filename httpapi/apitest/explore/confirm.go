@@ -139,14 +139,12 @@ func (c *collector) confirm() {
 	if len(c.byText) == 0 || c.x.abandoned.Load() {
 		return
 	}
-	n := confirming
-	for _, f := range c.byText {
-		if f.head.isMember() {
-			n = confirmMore
-		}
+	runs := confirming
+	if slices.ContainsFunc(c.report.Findings, func(f *Finding) bool { return f.head.isMember() }) {
+		runs = confirmMore
 	}
 	until := time.Now().Add(c.deadline.Sub(c.x.start) / 4)
-	c.parallel(n, func(n int) {
+	c.parallel(runs, func(n int) {
 		if n >= confirming && time.Now().After(until) {
 			return
 		}
@@ -306,11 +304,7 @@ func (l *life) writings() (out []*entry) {
 		if isEvent(c.target.resource) || c.target.verb == "update" && len(c.moved) == 0 {
 			continue
 		}
-		who := "another client"
-		if c.by != nil {
-			who = c.by.name
-		}
-		out = append(out, &entry{At: c.at, Who: who, Text: fmt.Sprintf("%s %s %s", c.target.verb, c.target.resource, c.target.object)})
+		out = append(out, &entry{At: c.at, Who: c.writer(), Text: fmt.Sprintf("%s %s %s", c.target.verb, c.target.resource, c.target.object)})
 	}
 	return out
 }

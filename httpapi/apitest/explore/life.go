@@ -375,7 +375,7 @@ func (l *life) seeLocked(c *change) {
 	case verb == "delete":
 		delete(l.alive, string(it.UID()))
 		// The World may carry out what the garbage collector asks for, as a kubelet does.
-		if l.orphans[string(it.UID())] && (c.by == nil || c.by.controller < 0) && l.made[k] > 0 {
+		if l.orphans[string(it.UID())] && !c.isControllers() && l.made[k] > 0 {
 			l.made[k]-- // the garbage collector has undone it
 		} else {
 			l.gone[k]++
@@ -395,7 +395,7 @@ func (l *life) seeLocked(c *change) {
 	if l.plan == nil && verb == "create" {
 		movesBetween("", nil, l.names.tree(c.New), &c.moved)
 	}
-	if c.by != nil && c.by.controller >= 0 {
+	if c.isControllers() {
 		switch {
 		case verb == "create":
 			l.own[k] = true
@@ -405,9 +405,9 @@ func (l *life) seeLocked(c *change) {
 	}
 	l.writes++
 	l.wrote = c.at
-	who, index := "another client", -2
+	index := -2
 	if c.by != nil {
-		who, index = c.by.name, c.by.controller
+		index = c.by.controller
 		if c.by.name == "world" {
 			index = -1
 		}
@@ -416,7 +416,7 @@ func (l *life) seeLocked(c *change) {
 	if index < 0 && !statusOnly {
 		l.others++
 	}
-	l.last = verb + " " + k.resource + " " + l.names.object(k) + " by " + who
+	l.last = verb + " " + k.resource + " " + l.names.object(k) + " by " + c.writer()
 	l.texts = append(l.texts, writing{k, l.last})
 }
 

@@ -358,7 +358,7 @@ func (l *life) seeTouchLocked(c *change) {
 	if t == nil || c.Old == nil || string(c.Old.UID()) != t.uid || t.dropped != "" || t.letGo {
 		return
 	}
-	isController := c.by != nil && c.by.controller >= 0
+	isController := c.isControllers()
 	if c.New != nil && c.New.Metadata().DeletionTimestamp != nil && l.plan.action == addFinalizer && slices.Contains(c.New.Metadata().Finalizers, touched) {
 		t.letGo = true
 		go l.letGo(t.path)

@@ -137,6 +137,14 @@ func (l *life) between(rest int) []change {
 // isControllers reports whether a controller that is tested has made a change.
 func (c *change) isControllers() bool { return c.by != nil && c.by.controller >= 0 }
 
+// writer returns the name of the process that has made a change.
+func (c *change) writer() string {
+	if c.by == nil {
+		return "another client"
+	}
+	return c.by.name
+}
+
 // named returns the key of the object of a change, as it is in all runs.
 func (l *life) named(c *change) key {
 	it := c.Newest()

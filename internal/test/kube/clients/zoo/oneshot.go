@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	batchv1 "k8s.io/api/batch/v1"
-	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -32,8 +31,7 @@ func (o *oneshots) reconcile(ctx context.Context, name client.ObjectKey) error {
 	if err := o.server.Get(ctx, name, w); err != nil || !w.DeletionTimestamp.IsZero() {
 		return client.IgnoreNotFound(err)
 	}
-	want := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: fmt.Sprintf("%s-%d", w.Name, w.Generation)}}
-	want.Spec.Template.Spec = corev1.PodSpec{RestartPolicy: corev1.RestartPolicyNever, Containers: []corev1.Container{{Name: "c", Image: "i"}}}
+	want := job(fmt.Sprintf("%s-%d", w.Name, w.Generation))
 	ended := w.Status.ObservedGeneration == w.Generation
 	all := &batchv1.JobList{}
 	if err := o.server.List(ctx, all, client.InNamespace(namespace)); err != nil {

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
-	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -182,14 +181,6 @@ func aWidget(name, text string) *widget {
 	return w
 }
 
-// template returns what the Pods of a controller are made of.
-func template(labels map[string]string) corev1.PodTemplateSpec {
-	return corev1.PodTemplateSpec{
-		ObjectMeta: metav1.ObjectMeta{Labels: labels},
-		Spec:       corev1.PodSpec{RestartPolicy: corev1.RestartPolicyAlways, Containers: []corev1.Container{{Name: "c", Image: "i"}}},
-	}
-}
-
 func statefulSet(name string, size int32) *appsv1.StatefulSet {
 	labels := map[string]string{"set": name}
 	return &appsv1.StatefulSet{
@@ -209,10 +200,4 @@ func replicaSet(name string) *appsv1.ReplicaSet {
 func pod(name, set string) *corev1.Pod {
 	t := template(map[string]string{"set": set})
 	return &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name, Labels: t.Labels}, Spec: t.Spec}
-}
-
-func job(name string) *batchv1.Job {
-	t := template(nil)
-	t.Spec.RestartPolicy = corev1.RestartPolicyNever
-	return &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}, Spec: batchv1.JobSpec{Template: t}}
 }
