@@ -29,8 +29,8 @@ func (k *Kind) ValidatesSlowly(version int, s *Subresource) bool {
 	return k.native.SlowValidation && !own
 }
 
-// checkType returns the problems of a custom resource, not of an object of a Native kind, of another type than the kind has in a version (upstream: apiextensions-apiserver,
-// registry/customresource, ValidateTypeMeta).
+// checkType returns the problems of a custom resource whose type is not the one of the kind in a version. It is not for objects of Native
+// kinds (upstream: apiextensions-apiserver, registry/customresource, ValidateTypeMeta).
 func (k *Kind) checkType(o Object, version int) (errs field.Errors) {
 	have, want := *o.GetTypeMeta(), k.TypeMeta(version)
 	if have == want || have == (meta.TypeMeta{}) {

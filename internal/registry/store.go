@@ -143,8 +143,8 @@ func earlier(a, b time.Time) time.Time {
 	return a
 }
 
-// Close ends all watches, now and to come, and waits for validations that their requests have left, at most a minute. Objects can still be read and
-// written, unless the store is on a Backend. Closing twice is fine.
+// Close ends all watches, now and to come, and waits for validations that their requests have left, at most a minute. Objects can still be
+// read and written, unless the store is on a Backend. Closing twice is fine.
 func (st *Store) Close() {
 	st.mu.Lock()
 	closed := st.closed

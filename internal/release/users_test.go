@@ -143,8 +143,8 @@ func TestManager(t *testing.T) {
 `
 )
 
-// testModules runs the commands for a test module, after edit, in projects on versions of controller-runtime before the one of ours. The
-// other modules come from the proxy of the machine.
+// testModules takes the commands of the page for a test module, changes them by edit, and runs them in projects that require an older
+// controller-runtime than our modules. Modules that are not ours are downloaded as usual.
 func testModules(t *testing.T, page string, more map[string]string, edit func(block string) string) {
 	all := map[string]string{"GOFLAGS": "-modcacherw -buildvcs=false -vet=off"} // as the other tests here, whose packages go test has then compiled
 	maps.Copy(all, more)

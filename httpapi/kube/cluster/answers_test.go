@@ -41,7 +41,8 @@ const (
 	scaled   = `,"subresources":{"scale":{"specReplicasPath":".spec.replicas","statusReplicasPath":".status.replicas"}}`
 )
 
-// A body of a subresource is of a kind that no document of its group describes. JSON patches need no schema; apply configurations do.
+// No OpenAPI document of a group describes the kinds of the bodies of its subresources. A policy needs the schema for an ApplyConfiguration,
+// and none for a JSONPatch.
 func TestAPolicyMayChangeTheBodiesOfSubresources(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		api := serve(t, cluster.KubeAPIServer(), apitest.Options{})

@@ -52,12 +52,12 @@ type Target struct {
 // key is the key of a value of type T in a context.
 type key[T any] struct{}
 
-// With returns a context in which v answers for an interface of this package.
+// With returns a context with v for the interface T of this package.
 func With[T any](ctx context.Context, v T) context.Context {
 	return context.WithValue(ctx, key[T]{}, v)
 }
 
-// Of returns who answers for an interface in a context, or nil.
+// Of returns what With has put into the context for the interface T, or nil.
 func Of[T any](ctx context.Context) T {
 	v, _ := ctx.Value(key[T]{}).(T)
 	return v

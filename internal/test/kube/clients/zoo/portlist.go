@@ -40,7 +40,7 @@ func portlist(wrong bool) run {
 			case !exists:
 				s.Spec.Ports = ports
 				_, err := i.CoreV1().Services(namespace).Create(ctx, s, metav1.CreateOptions{})
-				return err // AlreadyExists, until the cache has it
+				return err // AlreadyExists while the cache does not have the Service yet; the queue tries again
 			case len(ports) == len(s.Spec.Ports):
 				return nil
 			}
