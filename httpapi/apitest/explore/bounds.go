@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"runtime"
 	"runtime/debug"
 	"strings"
@@ -44,7 +45,7 @@ func (l *life) bounded(ctx context.Context, what string, p *process, f func(ctx 
 	defer cancel()
 	done := make(chan error, 1)
 	go func() { done <- call(func() error { return f(ctx, p.conn()) }) }()
-	limit := maxQuiets * l.x.quiet
+	limit := maxQuiets * l.x.pace.quiet
 	select {
 	case err := <-done:
 		return err
@@ -79,17 +80,16 @@ func (l *life) do(ctx context.Context, n int, user *process) bool {
 	return false
 }
 
-// inBubble runs the life in a bubble, until it ends or makes no progress any more. A goroutine in a loop cannot be ended: then the exploration ends.
-func (l *life) inBubble() {
+// toItsEnd runs the life, until it ends or makes no progress any more. A goroutine in a loop cannot be ended: then the exploration ends.
+func (l *life) toItsEnd() {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		defer func() {
-			if r := recover(); r != nil { // goroutines of the bubble are left
-				l.find("leak", key{"controller", "goroutines"}, fmt.Sprint("goroutines are left when the controllers have ended: ", l.left()))
-			}
-		}()
-		synctest.Test(l.x.t, func(*testing.T) { l.run() })
+		if l.x.pace.real {
+			l.inFolder()
+		} else {
+			l.inBubble()
+		}
 	}()
 	tick := time.NewTicker(time.Second)
 	defer tick.Stop()
@@ -108,6 +108,37 @@ func (l *life) inBubble() {
 			return
 		}
 	}
+}
+
+// inBubble runs the life in a bubble.
+func (l *life) inBubble() {
+	defer func() {
+		if r := recover(); r != nil { // goroutines of the bubble are left
+			l.find("leak", key{"controller", "goroutines"}, fmt.Sprint("goroutines are left when the controllers have ended: ", l.left()))
+		}
+	}()
+	synctest.Test(l.x.t, func(*testing.T) { l.run() })
+}
+
+// inFolder runs the life in real time, with a folder for its programs.
+func (l *life) inFolder() {
+	dir, err := os.MkdirTemp(l.x.dir, "run-*")
+	if err != nil {
+		l.fail(err.Error())
+		return
+	}
+	defer os.RemoveAll(dir)
+	l.dir = dir
+	l.run()
+}
+
+// letWork returns when what was begun is done as far as it goes at once.
+func (l *life) letWork() {
+	if l.x.pace.real {
+		time.Sleep(glance)
+		return
+	}
+	synctest.Wait()
 }
 
 // patience is how many seconds of real time a run may make no progress.
@@ -192,7 +223,7 @@ func (l *life) comeUp(ctx context.Context, step int) {
 	if hold == nil || l.plan.step != step {
 		return
 	}
-	sleep(ctx, downAfterStep)
+	sleep(ctx, l.x.pace.downAfter)
 	l.note("", "the process may start again", true)
 	l.mu.Lock()
 	l.hold = nil

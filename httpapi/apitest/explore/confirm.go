@@ -51,7 +51,7 @@ func (x *explorer) agree(first, l *life) error {
 		}
 		f := &Finding{
 			Text:  fmt.Sprintf("the undisturbed runs do not agree %s: %s", where, strings.ReplaceAll(differ[keys[0]], "in the undisturbed run", "in another")),
-			Where: where, Plans: []string{none}, lines: beside(l.timeline(), first.timeline()),
+			Where: where, Plans: []string{none}, lines: beside(l.timeline(), first.timeline()), Outputs: l.outputs(), flag: x.planFlag,
 		}
 		for _, k := range keys[1:] {
 			f.Details = append(f.Details, differ[k])
@@ -172,6 +172,7 @@ func (c *collector) parallel(n int, f func(int)) {
 		workers.Go(func() {
 			limit <- struct{}{}
 			defer func() { <-limit }()
+			defer c.x.enter()()
 			f(i)
 		})
 	}
@@ -230,7 +231,7 @@ func (c *collector) repeat(f *Finding) {
 // take takes over what the repetitions have found.
 func (f *Finding) take(r repetition) {
 	if f.lines = r.lines; r.seen > 0 {
-		f.diffs = r.diffs
+		f.diffs, f.Outputs = r.diffs, r.outputs
 		f.Text, f.Where, f.Details = r.found[0].text, r.found[0].where, nil
 		for _, d := range r.found[1:] {
 			f.Details = append(f.Details, d.text)
@@ -244,26 +245,42 @@ type repetition struct {
 	found    []verdict
 	diffs    []objectDiff
 	lines    []line
+	outputs  []Output
 	wrote    []*entry // in a run without the finding
 }
 
 // again runs a plan several times.
 func (c *collector) again(p *plan, id string, n int) (r repetition) {
-	for i := range n {
-		if c.x.abandoned.Load() {
-			break
-		}
+	lives := make([]*life, n)
+	run := func(i int) {
 		nth := 0
 		if p.action == none {
 			nth = undisturbed + undisturbedMore + confirmMore + i
 		}
-		l := c.x.live(p, nth, true)
+		lives[i] = c.x.live(p, nth, true)
+	}
+	if c.x.pace.real { // they wait most of the time
+		var all sync.WaitGroup
+		for i := range n {
+			all.Go(func() { run(i) })
+		}
+		all.Wait()
+	}
+	for i := range n {
+		if c.x.abandoned.Load() {
+			break
+		}
+		if lives[i] == nil {
+			run(i)
+		}
+		l := lives[i]
+		lives[i] = nil
 		found := c.judge(l)
 		r.of++
 		same := len(found) > 0 && found[0].id() == id
 		if same {
 			r.seen++
-			r.found, r.diffs = found, c.x.diffs(l, found)
+			r.found, r.diffs, r.outputs = found, c.x.diffs(l, found), l.outputs()
 		} else if r.wrote == nil {
 			r.wrote = l.writings()
 		}

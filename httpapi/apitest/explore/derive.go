@@ -16,9 +16,6 @@ const (
 // parsePlans parses the plans that were given.
 func (x *explorer) parsePlans() error {
 	texts := x.o.Plans
-	if *flags.plan != "" {
-		texts = []string{*flags.plan}
-	}
 	x.chosen = texts != nil
 	for _, text := range texts {
 		p, err := parsePlan(text)
@@ -137,6 +134,9 @@ func (x *explorer) derive() []plan {
 		several := ref.changedOf(read[i]) > 1
 		for step := range len(x.s.Steps) + 1 {
 			add(i, plan{action: restart, step: step})
+			if x.s.Controllers[i].Command != nil {
+				add(i, plan{action: terminate, step: step})
+			}
 			if step > 0 {
 				add(i, plan{action: down, step: step})
 			}
@@ -242,7 +242,7 @@ func spread(plans []plan) []plan {
 // takeTurns returns all plans, one of each action after the other, and two of the likeliest.
 func takeTurns(byAction map[string][]plan) (out []plan) {
 	turns := []string{
-		crashAfter, staleRestart, lostAnswer, collapse, staleOne, crashBefore, down, addFinalizer, staleRestart, takeover, interfere, addEntry, crashAfter, restart,
+		crashAfter, staleRestart, lostAnswer, collapse, staleOne, crashBefore, down, addFinalizer, staleRestart, takeover, interfere, addEntry, crashAfter, restart, terminate,
 		staleRestart, staleOne, downAfter, addCondition, answer409, crashTwice, answer504After, slowEvents, expireWatch, addOwner, answer500, readError, none, answer504, answer429,
 	}
 	for more := true; more; {

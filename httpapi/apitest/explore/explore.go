@@ -2,17 +2,20 @@ package explore
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"flag"
 	"fmt"
 	"maps"
 	"os"
+	"os/signal"
 	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 
@@ -69,6 +72,26 @@ func Explore(t *testing.T, s Scenario, opts ...Options) (*Report, error) {
 		return nil, fmt.Errorf("got %d Options, want one at most", len(opts))
 	}
 	x := newExplorer(t, s, o)
+	if !x.pace.real {
+		return x.search()
+	}
+	ctx, stop := signal.NotifyContext(t.Context(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	x.ctx = ctx
+	return x.search()
+}
+
+// Search explores a scenario outside of a test, until ctx ends at the latest, and returns what it has found, as Explore does. All runs are in real
+// time, also those of a Controller that has Run. It prints nothing: Options.Logf and Options.Progress get the progress. The flags of tests mean nothing to it.
+// When it returns, it has left no process and no folder, but for what Options asks for.
+func Search(ctx context.Context, s Scenario, o Options) (*Report, error) {
+	x := newExplorer(nil, s, o)
+	x.ctx = ctx
+	return x.search()
+}
+
+// search does all of an exploration.
+func (x *explorer) search() (*Report, error) {
 	if err := x.prepare(); err != nil {
 		return nil, err
 	}
@@ -78,8 +101,17 @@ func Explore(t *testing.T, s Scenario, opts ...Options) (*Report, error) {
 	if err := x.remember(); err != nil {
 		return nil, err
 	}
+	if x.pace.real {
+		dir, err := os.MkdirTemp("", "explore-*")
+		if err != nil {
+			return nil, err
+		}
+		x.dir = dir
+		defer os.RemoveAll(dir)
+		defer x.groups.kill()
+	}
 	if err := x.refer(); err != nil {
-		return nil, err
+		return nil, cmp.Or(x.interrupted(), err)
 	}
 	if x.unlike != nil {
 		r := &Report{Findings: []*Finding{x.unlike}, Undisturbed: len(x.references), Requests: len(x.references[0].requests), Elapsed: time.Since(x.start)}
@@ -96,24 +128,55 @@ func Explore(t *testing.T, s Scenario, opts ...Options) (*Report, error) {
 	if x.chosen && len(r.Blind) > 0 {
 		return nil, fmt.Errorf("plan %s", r.Blind[0])
 	}
-	return r, cmp.Or(x.memory.write(), x.write(r))
+	return r, cmp.Or(x.memory.write(), x.write(r), x.interrupted())
+}
+
+// interrupted returns why a search has ended too early, or nil.
+func (x *explorer) interrupted() error {
+	if x.ctx.Err() != nil {
+		return fmt.Errorf("the search was interrupted: %w", context.Cause(x.ctx))
+	}
+	return nil
 }
 
 func newExplorer(t *testing.T, s Scenario, o Options) *explorer {
-	return &explorer{t: t, s: s, o: o, quiet: cmp.Or(o.Quiet, time.Minute), start: time.Now(), patience: patience}
+	x := &explorer{t: t, s: s, o: o, pace: virtualPace(o.Quiet), start: time.Now(), patience: patience, ctx: context.Background(), planFlag: "-plan"}
+	if t == nil || slices.ContainsFunc(s.Controllers, func(c Controller) bool { return c.Command != nil }) {
+		x.pace = realPace(o.Quiet)
+	}
+	if t == nil {
+		var names []string
+		for i := range s.Controllers {
+			names = append(names, s.Controllers[i].name())
+		}
+		x.name = strings.Join(names, ", ")
+		return x
+	}
+	x.name, x.planFlag = t.Name(), "-explore.plan"
+	if *flags.plan != "" {
+		x.o.Plans = []string{*flags.plan}
+	}
+	x.o.Budget, x.o.Dir, x.o.Resume = cmp.Or(*flags.budget, o.Budget), cmp.Or(*flags.dir, o.Dir), cmp.Or(*flags.resume, o.Resume)
+	if x.o.Logf == nil {
+		x.o.Logf = t.Logf
+	}
+	return x
 }
 
 // explorer explores one scenario.
 type explorer struct {
-	t      *testing.T
-	s      Scenario
-	o      Options
-	quiet  time.Duration
-	start  time.Time
-	chosen bool // plans were given: these
-	given  []plan
-	unlike *Finding // undisturbed runs that do not agree by the fault of a controller
-	memory *memory  // of the searches before, or nil
+	t        *testing.T // nil outside of a test
+	name     string     // of the test, or of the controllers
+	planFlag string     // that repeats a plan
+	ctx      context.Context
+	s        Scenario
+	o        Options
+	pace     pace
+	start    time.Time
+	chosen   bool // plans were given: these
+	given    []plan
+	unlike   *Finding // undisturbed runs that do not agree by the fault of a controller
+	memory   *memory  // of the searches before, or nil
 
 	masks      []mask
 	double     map[string]bool          // plurals that several groups have
@@ -131,6 +194,13 @@ type explorer struct {
 	written    map[key]bool // by controllers, undisturbed
 	known      map[key]bool // objects of the undisturbed runs
 	usual      int          // how many requests the controllers send, undisturbed
+
+	// Of programs.
+	dir     string // has a folder for each run
+	groups  groups
+	gate    *gate
+	onRest  func()      // called at each rest
+	slowEnd atomic.Bool // a program does not end after SIGTERM
 
 	shared   sync.Map     // of all Conn
 	learning sync.RWMutex // guards auto while plans run
@@ -225,13 +295,11 @@ func (x *explorer) refer() error {
 
 func (x *explorer) referOnce() error {
 	x.references, x.unlike = nil, nil
-	for n := range undisturbed {
-		l := x.live(nil, n, true)
-		if err := l.problem(); err != nil {
-			return err
-		}
-		x.references = append(x.references, l)
+	lives, err := x.undisturbed()
+	if err != nil {
+		return err
 	}
+	x.references = lives
 	if x.references[0].total == 0 {
 		return errors.New("the controllers send no request: their clients must use Conn.Transport")
 	}
@@ -256,7 +324,49 @@ func (x *explorer) referOnce() error {
 		}
 	}
 	x.learnWays()
+	x.learnQuiet()
 	return nil
+}
+
+// undisturbed makes the undisturbed runs. With programs the others begin when the programs of the first one are at rest for the first time.
+func (x *explorer) undisturbed() ([]*life, error) {
+	var lives [undisturbed]*life
+	var all sync.WaitGroup
+	begun, ended := make(chan struct{}), make(chan struct{})
+	x.onRest = sync.OnceFunc(func() { close(begun) })
+	all.Go(func() {
+		defer close(ended)
+		lives[0] = x.live(nil, 0, true)
+	})
+	if x.pace.real {
+		select {
+		case <-begun:
+		case <-ended:
+		}
+	} else {
+		<-ended
+	}
+	select {
+	case <-ended:
+		if err := lives[0].problem(); err != nil {
+			return nil, err
+		}
+	default:
+	}
+	for n := 1; n < len(lives); n++ {
+		if x.pace.real {
+			all.Go(func() { lives[n] = x.live(nil, n, true) })
+		} else {
+			lives[n] = x.live(nil, n, true)
+		}
+	}
+	all.Wait()
+	for _, l := range lives {
+		if err := l.problem(); err != nil {
+			return nil, err
+		}
+	}
+	return lives[:], nil
 }
 
 // problem returns what is wrong with an undisturbed run.
@@ -307,10 +417,10 @@ func (x *explorer) place(r *rest) string {
 // explore runs the plans until the budget is spent.
 func (x *explorer) explore(plans []plan) *Report {
 	r := &Report{Undisturbed: undisturbed, Requests: len(x.references[0].requests), Masked: slices.Sorted(maps.Keys(x.auto))}
-	budget := cmp.Or(*flags.budget, x.o.Budget)
+	budget := x.o.Budget
 	if budget == 0 {
 		budget = time.Minute
-		if testing.Short() {
+		if x.t != nil && testing.Short() {
 			budget = 5 * time.Second
 		}
 	}
@@ -324,6 +434,9 @@ func (x *explorer) explore(plans []plan) *Report {
 	}
 	c.seeds = c.seed + randomRuns
 	c.judgeReferences()
+	if x.pace.real {
+		x.gate = newGate(x.o.Parallel)
+	}
 	var workers sync.WaitGroup
 	for range x.parallel() {
 		workers.Go(c.work)
@@ -333,8 +446,23 @@ func (x *explorer) explore(plans []plan) *Report {
 	return r
 }
 
-// parallel returns how many runs go on at the same time.
-func (x *explorer) parallel() int { return cmp.Or(x.o.Parallel, runtime.GOMAXPROCS(0)) }
+// parallel returns how many runs go on at the same time, at most.
+func (x *explorer) parallel() int {
+	n := runtime.GOMAXPROCS(0)
+	if x.pace.real {
+		n *= mostRuns
+	}
+	return cmp.Or(x.o.Parallel, n)
+}
+
+// enter waits until there is room for one more run, and returns the function that ends it.
+func (x *explorer) enter() (leave func()) {
+	if x.gate == nil {
+		return func() {}
+	}
+	x.gate.enter()
+	return x.gate.leave
+}
 
 // collector hands out plans and collects what they find.
 type collector struct {
@@ -360,7 +488,7 @@ func (c *collector) next() (plan, bool) {
 	defer c.mu.Unlock()
 	limit := c.x.o.Runs
 	switch {
-	case !c.x.chosen && time.Now().After(c.deadline), limit > 0 && c.report.Runs >= limit, c.x.abandoned.Load():
+	case !c.x.chosen && time.Now().After(c.deadline), limit > 0 && c.report.Runs >= limit, c.x.abandoned.Load(), c.x.ctx.Err() != nil:
 		return plan{}, false
 	case len(c.plans) > 0:
 		p := c.plans[0]
@@ -384,8 +512,10 @@ const randomRuns = 50
 // work runs plans.
 func (c *collector) work() {
 	for {
+		leave := c.x.enter()
 		p, ok := c.next()
 		if !ok {
+			leave()
 			return
 		}
 		nth := 0
@@ -393,6 +523,7 @@ func (c *collector) work() {
 			nth = undisturbed + int(p.seed)
 		}
 		c.add(p, c.x.live(&p, nth, false))
+		leave()
 	}
 }
 
@@ -412,21 +543,32 @@ func (c *collector) add(p plan, l *life) {
 	}
 	c.progressLocked()
 	if len(found) == 0 {
+		c.tellLocked("")
 		c.mu.Unlock()
 		return
 	}
 	head := found[0]
 	f := c.byText[head.id()]
-	if f == nil {
-		f = &Finding{Text: head.text, Where: head.where, id: head.id(), head: head, seen: l.writings()}
+	if f != nil {
+		c.tellLocked("")
+	} else {
+		f = &Finding{Text: head.text, Where: head.where, id: head.id(), head: head, seen: l.writings(), Outputs: l.outputs(), flag: c.x.planFlag}
 		for _, d := range found[1:] {
 			f.Details = append(f.Details, d.text)
 		}
 		c.byText[head.id()] = f
 		c.report.Findings = append(c.report.Findings, f)
+		c.tellLocked(fmt.Sprintf("%s, by %s", head.text, p))
 	}
 	f.plans = append(f.plans, p)
 	c.mu.Unlock()
+}
+
+// tellLocked calls Options.Progress.
+func (c *collector) tellLocked(found string) {
+	if c.x.o.Progress != nil {
+		c.x.o.Progress(Progress{Runs: c.report.Runs, Left: len(c.plans), Findings: len(c.report.Findings), Found: found, Budget: max(0, time.Until(c.deadline))})
+	}
 }
 
 // progressLocked tells how far a long exploration is.
@@ -436,15 +578,17 @@ func (c *collector) progressLocked() {
 		return
 	}
 	c.reported = now
-	logf := c.x.o.Logf
-	if logf == nil {
-		logf = c.x.t.Logf
-	}
 	if err := c.x.memory.write(); err != nil {
-		logf("explore: %v", err) // the search ends with the same error if it stays
+		c.x.logf("explore: %v", err) // the search ends with the same error if it stays
 	}
 	rate := float64(c.report.Runs) / now.Sub(c.x.start).Seconds()
-	logf("explore: %d runs, %.0f a second, %d plans left, %d findings", c.report.Runs, rate, len(c.plans), len(c.report.Findings))
+	c.x.logf("explore: %d runs, %.0f a second, %d plans left, %d findings", c.report.Runs, rate, len(c.plans), len(c.report.Findings))
+}
+
+func (x *explorer) logf(format string, args ...any) {
+	if x.o.Logf != nil {
+		x.o.Logf(format, args...)
+	}
 }
 
 // judgeReferences finds what is wrong without a perturbation: a restart at the end that writes.
@@ -453,7 +597,7 @@ func (c *collector) judgeReferences() {
 	if texts := l.unmaskedAtTheEnd(); len(texts) > 0 {
 		c.report.Findings = append(c.report.Findings, &Finding{
 			Text: atTheEnd + " writes: " + texts[0], Where: "after " + atTheEnd, Details: texts[1:], Plans: []string{none},
-			Again: 1, Of: 1, lines: beside(l.timeline(), l.timeline()),
+			Again: 1, Of: 1, lines: beside(l.timeline(), l.timeline()), Outputs: l.outputs(), flag: c.x.planFlag,
 		})
 	}
 }
@@ -479,12 +623,12 @@ func (c *collector) finish() {
 
 // fileName returns the name of the test as a part of the name of a file.
 func (x *explorer) fileName() string {
-	return strings.NewReplacer("/", "-", " ", "-").Replace(x.t.Name())
+	return strings.NewReplacer("/", "-", " ", "-").Replace(x.name)
 }
 
 // write writes the pages of the findings.
 func (x *explorer) write(r *Report) error {
-	dir := cmp.Or(*flags.dir, x.o.Dir)
+	dir := x.o.Dir
 	if dir == "" {
 		return nil
 	}
@@ -493,7 +637,7 @@ func (x *explorer) write(r *Report) error {
 	}
 	for i, f := range r.Findings {
 		f.Page = filepath.Join(dir, fmt.Sprintf("%s-%d.html", x.fileName(), i+1))
-		if err := os.WriteFile(f.Page, f.html(x.t.Name()), 0o644); err != nil {
+		if err := os.WriteFile(f.Page, f.html(x.name), 0o644); err != nil {
 			return err
 		}
 	}

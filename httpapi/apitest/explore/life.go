@@ -12,7 +12,6 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
-	"testing/synctest"
 	"time"
 
 	"github.com/kubecoord/kubecoord/httpapi/apitest"
@@ -34,6 +33,9 @@ type life struct {
 	running  sync.WaitGroup
 	cleanups []func()
 	bubble   string // its number, as stacks show it
+	patient  bool   // it repeats a finding, and rests for longer if there are programs
+	dir      string // of its programs, or ""
+	over     atomic.Bool
 	progress atomic.Int64
 	pos      atomic.Pointer[string] // what the run is at, in words
 
@@ -78,6 +80,16 @@ type life struct {
 	open      map[requestID][]*entry // whose outcome is not known yet
 	step      int
 	fault     string // of the scenario itself
+
+	// Of a run with programs.
+	started  []*process      // in their order
+	watching map[watched]int // how many watches are open
+	polls    map[int]bool    // the controllers that read the same again
+	moved    time.Duration   // when something else than a write or a read happened
+	asked    time.Duration   // when a controller read last
+	until    time.Duration   // no rest comes before
+	gap      time.Duration   // the longest time that a write came after another one, or after a step
+	gapFrom  time.Duration
 }
 
 // change is a change of the store.
@@ -122,20 +134,22 @@ func (x *explorer) live(plan *plan, nth int, keep bool) *life {
 		prepared[uid] = true
 	}
 	l := &life{
-		x: x, plan: plan, nth: nth, keep: keep,
+		x: x, plan: plan, nth: nth, keep: keep, patient: keep && plan != nil, watching: map[watched]int{}, polls: map[int]bool{},
 		objects: map[key]tracked{}, made: map[key]int{}, gone: map[key]int{}, written: map[key]bool{}, own: map[key]bool{}, writers: map[int]bool{}, processes: map[string]*process{},
 		sent: map[route][]place{}, occur: map[string]int{}, ends: map[string]int{}, open: map[requestID][]*entry{},
 		alive: maps.Clone(prepared), orphans: map[string]bool{},
 		names: names{uids: maps.Clone(x.uids), live: prepared, generated: map[string]string{}, owned: maps.Clone(x.owned), versions: map[string]bool{}, types: x.types},
 	}
-	l.inBubble()
+	l.toItsEnd()
 	return l
 }
 
-// run is a run in its bubble.
+// run is a run in its bubble, or in real time.
 func (l *life) run() {
-	l.bubble = bubbleOf()
-	time.Sleep(time.Duration(l.nth) * (7*time.Hour + 13*time.Minute + 1234567*time.Microsecond)) // what depends on the time differs
+	if !l.x.pace.real {
+		l.bubble = bubbleOf()
+		time.Sleep(time.Duration(l.nth) * (7*time.Hour + 13*time.Minute + 1234567*time.Microsecond)) // what depends on the time differs
+	}
 	l.began = time.Now()
 	if l.plan != nil && l.plan.action == none {
 		l.take(1)
@@ -148,7 +162,7 @@ func (l *life) run() {
 	defer l.end()
 	l.api.Store().Registry().Observe(l)
 	l.api.Fault(apitest.Choose(l.meet))
-	ctx, cancel := context.WithCancel(context.Background())
+	ctx, cancel := context.WithCancel(l.x.ctx)
 	defer cancel()
 	if l.x.s.World != nil {
 		world := l.newProcess(-1, "world")
@@ -164,10 +178,11 @@ func (l *life) run() {
 		for replica := range l.x.s.Controllers[i].replicas() {
 			l.running.Add(1)
 			go l.supervise(ctx, i, replica)
-			synctest.Wait() // the first replica asks first
+			l.letWork() // the first replica asks first
 		}
 	}
 	l.steps(ctx)
+	l.over.Store(true)
 	cancel()
 	ended := make(chan struct{})
 	go func() { defer close(ended); l.running.Wait() }()
@@ -183,6 +198,7 @@ func (l *life) steps(ctx context.Context) {
 	for n := range len(l.x.s.Steps) + 1 {
 		l.mu.Lock()
 		l.step = n
+		l.gapFrom = l.since(time.Now())
 		l.mu.Unlock()
 		l.goDown(n)
 		release := l.hide(ctx, n)
@@ -200,7 +216,7 @@ func (l *life) steps(ctx context.Context) {
 		if !l.rest(ctx, n, "") {
 			return
 		}
-		if p := l.plan; p != nil && p.step == n && (p.action == restart || p.action == staleRestart) {
+		if p := l.plan; p != nil && p.step == n && (p.action == restart || p.action == staleRestart || p.action == terminate) {
 			l.restart(ctx, p)
 			if !l.rest(ctx, n, theRestart) {
 				return
@@ -241,6 +257,9 @@ const maxQuiets = 40
 
 // rest waits until nothing changes, and keeps the state. It reports whether the run goes on.
 func (l *life) rest(ctx context.Context, step int, extra string) bool {
+	if l.x.pace.real {
+		return l.realRest(ctx, step, extra)
+	}
 	for n := 0; ; n++ {
 		still := l.isStill(ctx, n > 0)
 		l.mu.Lock()
@@ -264,18 +283,15 @@ func (l *life) rest(ctx context.Context, step int, extra string) bool {
 	}
 }
 
-// afterQuiet is how much longer than Options.Quiet after the last write a rest comes, so that what a controller does at that moment is before it.
-const afterQuiet = 1500 * time.Millisecond
-
 // isStill waits, for Options.Quiet from now or from the last write on, and reports whether nothing that counts has changed meanwhile.
 func (l *life) isStill(ctx context.Context, fromLast bool) bool {
-	synctest.Wait() // what follows at once belongs to what was before
+	l.letWork() // what follows at once belongs to what was before
 	before := l.counted()
 	l.mu.Lock()
 	l.writers = map[int]bool{}
-	d := l.x.quiet
+	d := l.x.pace.quiet
 	if fromLast {
-		d = max(0, d-(l.since(time.Now())-l.wrote)) + afterQuiet
+		d = max(0, d-(l.since(time.Now())-l.wrote)) + l.x.pace.afterQuiet
 	}
 	l.mu.Unlock()
 	l.progress.Add(1)
@@ -290,7 +306,7 @@ func (l *life) check(ctx context.Context, step int, extra string) {
 		l.mu.Unlock()
 		return // the process is down, and is waited for
 	}
-	l.rests = append(l.rests, rest{step, extra, maps.Clone(l.objects), l.made, l.gone, l.texts, l.stopped, l.others})
+	l.rests = append(l.rests, rest{step, extra, maps.Clone(l.objects), l.made, l.gone, l.texts, l.stopped, l.others, l.watchedLocked()})
 	l.made, l.gone, l.texts, l.others = map[key]int{}, map[key]int{}, nil, 0
 	l.judgeTouchLocked()
 	l.mu.Unlock()
@@ -405,6 +421,7 @@ func (l *life) seeLocked(c *change) {
 	}
 	l.writes++
 	l.wrote = c.at
+	l.gap, l.gapFrom = max(l.gap, c.at-l.gapFrom), c.at
 	index := -2
 	if c.by != nil {
 		index = c.by.controller
@@ -463,6 +480,8 @@ func (l *life) begin(p *process) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.processes[p.name] = p
+	l.started = append(l.started, p)
+	l.movedLocked()
 	l.names.clients = append(l.names.clients, p.name)
 }
 
@@ -475,7 +494,7 @@ func (l *life) endedByItself(p *process, replica string) {
 	l.mu.Unlock()
 	if crash, ok := p.err.(panicked); ok {
 		l.find("panic", key{"controller", replica}, replica+" panics: "+crash.text())
-	} else if n > maxEnds || l.plan == nil {
+	} else if n > l.x.pace.ends || l.plan == nil {
 		l.find("ends", key{"controller", replica}, fmt.Sprintf("%s ends by itself: %v", replica, p.err))
 	}
 }
@@ -541,8 +560,13 @@ func (l *life) stopAll(controller string, crash bool) {
 // Helper does nothing.
 func (l *life) Helper() {}
 
-// TempDir returns a folder of the test.
-func (l *life) TempDir() string { return l.x.t.TempDir() }
+// TempDir returns a folder of the test, or of the run.
+func (l *life) TempDir() string {
+	if l.x.pace.real {
+		return l.dir
+	}
+	return l.x.t.TempDir()
+}
 
 // Cleanup adds a function to call at the end of the run.
 func (l *life) Cleanup(f func()) { l.cleanups = append(l.cleanups, f) }

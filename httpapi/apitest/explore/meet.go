@@ -15,15 +15,8 @@ import (
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
-// The times of perturbations, in virtual time.
-const (
-	lagOfEvents   = 3 * time.Second  // of slow-events
-	cutOff        = 45 * time.Second // of takeover: longer than the usual duration of a Lease
-	staleFor      = 30 * time.Second // of stale-restart
-	hiddenFor     = 30 * time.Second // of collapse: no watch is silent for longer
-	downAfterStep = 10 * time.Second // of down: how long the process is down after the step
-	expiredLists  = 3                // of expire-watch: how many watches end
-)
+// expiredLists is how many watches end by expire-watch.
+const expiredLists = 3
 
 // writeVerbs are the verbs of requests that change objects.
 func writeVerbs() []string {
@@ -49,6 +42,7 @@ func (l *life) meet(r apitest.Request) apitest.Effect {
 	}
 	c := &l.x.s.Controllers[p.controller]
 	t.nth = l.countLocked(c.name(), t)
+	l.readLocked(p.controller, t)
 	if l.boundLocked(c, r) {
 		l.mu.Unlock()
 		return apitest.Hang()
@@ -71,7 +65,7 @@ func (l *life) meet(r apitest.Request) apitest.Effect {
 
 // boundLocked counts a request, and reports whether it is one too many.
 func (l *life) boundLocked(c *Controller, r apitest.Request) bool {
-	if r.Time.Sub(l.lastAt) > l.costLocked() {
+	if l.x.pace.real || r.Time.Sub(l.lastAt) > l.costLocked() {
 		l.atOnce = 0
 	}
 	l.lastAt = r.Time
@@ -92,7 +86,7 @@ const maxAtOnce = 5000
 // after them take none, and there is no end to them.
 func (l *life) costLocked() time.Duration {
 	n := l.atOnce - l.x.usual - 500
-	if l.plan == nil || n < 0 || n > 200 {
+	if l.x.pace.real || l.plan == nil || n < 0 || n > 200 {
 		return 0
 	}
 	return time.Duration(n) * 2 * time.Millisecond
@@ -105,7 +99,7 @@ func (l *life) perturb(p *process, r apitest.Request, t target) apitest.Effect {
 	case slowEvents:
 		if r.Verb == "watch" && t.resource == plan.resource {
 			l.take(1)
-			return apitest.SlowEvents(lagOfEvents)
+			return apitest.SlowEvents(l.x.pace.lag)
 		}
 	case expireWatch:
 		if r.Verb == "watch" && t.resource == plan.resource && l.take(expiredLists) {
@@ -124,7 +118,7 @@ func (l *life) perturb(p *process, r apitest.Request, t target) apitest.Effect {
 			p.crashing.Store(true)
 			return apitest.CutAfter()
 		}
-	case restart, staleRestart, collapse, none: // see steps
+	case restart, terminate, staleRestart, collapse, none: // see steps
 	default:
 		if plan.at == t && l.take(1) {
 			return l.strike(p, r)
@@ -181,7 +175,8 @@ func (l *life) strike(p *process, r apitest.Request) apitest.Effect {
 		return apitest.AnswerAfter(http.StatusGatewayTimeout)
 	case takeover:
 		cut := l.api.Fault(apitest.Partition(), apitest.Match{Client: p.name})
-		time.AfterFunc(cutOff, cut.Remove)
+		l.restsNotBefore(l.x.pace.cutOff)
+		time.AfterFunc(l.x.pace.cutOff, cut.Remove)
 	case interfere, addFinalizer, addOwner, addCondition, addEntry:
 		l.interfere(r)
 	}
@@ -249,7 +244,7 @@ func (l *life) hide(ctx context.Context, step int) (release func()) {
 	}
 	f := l.api.Fault(apitest.Choose(hidden))
 	ended := make(chan struct{})
-	time.AfterFunc(hiddenFor, func() {
+	time.AfterFunc(l.x.pace.hidden, func() {
 		defer close(ended)
 		l.api.Store().ExpireHistory()
 		f.Remove()
@@ -268,7 +263,7 @@ func (l *life) calm() {
 	if l.plan == nil || l.plan.action != random {
 		return
 	}
-	time.Sleep(l.x.quiet)
+	time.Sleep(l.x.pace.quiet)
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.calmed = true
@@ -283,8 +278,8 @@ func (l *life) restart(ctx context.Context, p *plan) {
 		}
 	}
 	l.take(1)
-	if p.action == restart {
-		l.stopAll(p.controller, true)
+	if p.action == restart || p.action == terminate {
+		l.stopAll(p.controller, p.action == restart)
 		return
 	}
 	var ends []*apitest.Fault
@@ -302,7 +297,9 @@ func (l *life) restart(ctx context.Context, p *plan) {
 	l.setOnStart(onStart)
 	l.note("", fmt.Sprintf("%s reads the state%s before %s", cmp.Or(p.controller, "the controller"), map[bool]string{true: " of " + p.resource}[p.resource != ""], p.at), true)
 	l.stopAll(p.controller, true)
-	time.Sleep(pauseAfterCrash + staleFor)
+	time.Sleep(l.x.pace.afterCrash)
+	l.awaitWatches(ctx)
+	time.Sleep(l.x.pace.stale)
 	l.setOnStart(nil)
 	for _, f := range ends {
 		f.Remove()

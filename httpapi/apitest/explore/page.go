@@ -33,6 +33,7 @@ td { font: 13px/1.5 ui-monospace, monospace; vertical-align: top; padding: .1rem
 td.time { color: var(--soft); text-align: right }
 col.time { width: 6.5rem } col.who { width: 9rem }
 .only td.got { background: var(--only) } .gone td.want { background: var(--gone) } .mark td.got { background: var(--mark); font-weight: 600 }
+pre { background: var(--code); padding: .5rem; overflow: auto; max-height: 30rem }
 td.fold { color: var(--soft); font-style: italic }
 .key span { padding: .1rem .5rem; margin-right: .7rem; white-space: nowrap }
 @media (max-width: 62rem) {
@@ -50,7 +51,7 @@ td.fold { color: var(--soft); font-style: italic }
 <h1>{{.Headline}}</h1>
 {{with .Finding.Where}}<p class="soft">{{.}}, when this goes wrong: {{$.Plan}}</p>{{end}}
 {{with .Finding.Details}}<ul>{{range .}}<li>{{short .}}</li>{{end}}</ul>{{end}}
-<p>Again {{.Finding.Again}} of {{.Finding.Of}} times by <code>-explore.plan='{{.Plan}}'</code>{{with .Others}}, and by {{.}} other plans{{end}}.</p>
+<p>Again {{.Finding.Again}} of {{.Finding.Of}} times by <code>{{.Flag}}='{{.Plan}}'</code>{{with .Others}}, and by {{.}} other plans{{end}}.</p>
 <p class="key"><span style="background:var(--mark)">the perturbation</span><span style="background:var(--only)">only in this run</span><span style="background:var(--gone)">only undisturbed</span></p>
 {{range .Diffs}}<h2>{{.Name}}</h2>
 <table class="diff">
@@ -67,7 +68,9 @@ td.fold { color: var(--soft); font-style: italic }
 {{range .Lines}}{{if .Folded}}<tr><td class="fold" colspan="6">{{.Fold}}</td></tr>{{else}}<tr class="{{class .}}">{{with .Got}}<td class="time got">{{at .}}</td><td class="who got">{{.Who}}</td><td class="text got">{{.Text}}</td>{{else}}<td class="none" colspan="3"></td>{{end}}{{with .Want}}<td class="time want">{{at .}}</td><td class="who want">{{.Who}}</td><td class="text want">{{.Text}}</td>{{else}}<td class="none" colspan="3"></td>{{end}}</tr>{{end}}
 {{end}}</tbody>
 </table>
-</html>
+{{range .Finding.Outputs}}<h2>Output of {{.Name}}</h2>
+<pre>{{.Text}}</pre>
+{{end}}</html>
 `
 
 // html returns the page of a finding.
@@ -82,7 +85,7 @@ func (f *Finding) html(test string) []byte {
 	}).Parse(page))
 	var b bytes.Buffer
 	if err := t.Execute(&b, map[string]any{
-		"Test": test, "Headline": short(f.Text), "Finding": f, "Plan": f.Plans[0], "Others": len(f.Plans) - 1, "Diffs": f.diffs, "Lines": f.lines,
+		"Test": test, "Flag": f.flag, "Headline": short(f.Text), "Finding": f, "Plan": f.Plans[0], "Others": len(f.Plans) - 1, "Diffs": f.diffs, "Lines": f.lines,
 	}); err != nil {
 		return []byte(err.Error())
 	}

@@ -44,6 +44,7 @@ const (
 	takeover       = "takeover"        // the leader loses its connection with the request in flight, which arrives after another leads
 	down           = "down"            // the process does not run while a step happens
 	restart        = "restart"         // the process ends at rest and starts again
+	terminate      = "terminate"       // a program gets SIGTERM at rest and starts again
 	staleRestart   = "stale-restart"   // the process ends at rest, and reads an old state when it starts again
 	slowEvents     = "slow-events"     // events of one resource come late
 	expireWatch    = "expire-watch"    // watches of one resource end with 410, and list again
@@ -54,14 +55,14 @@ const (
 
 // simplest compares two plans: what a reader understands sooner comes first.
 func simplest(a, b plan) int {
-	order := []string{none, restart, crashAfter, crashBefore, lostAnswer, down, answer500, answer504, answer504After, answer429, answer409, interfere, addFinalizer, addOwner, addCondition, addEntry, takeover, crashTwice, collapse, staleRestart, expireWatch, slowEvents, random}
+	order := []string{none, restart, terminate, crashAfter, crashBefore, lostAnswer, down, answer500, answer504, answer504After, answer429, answer409, interfere, addFinalizer, addOwner, addCondition, addEntry, takeover, crashTwice, collapse, staleRestart, expireWatch, slowEvents, random}
 	return cmp.Or(cmp.Compare(slices.Index(order, a.action), slices.Index(order, b.action)), cmp.Compare(a.step, b.step), strings.Compare(a.String(), b.String()))
 }
 
 // actions are the actions by what follows them in a plan.
 func actions() (onRequest, onRest, onResource []string) {
 	return []string{crashBefore, crashAfter, crashTwice, lostAnswer, answer409, answer429, answer500, answer504, answer504After, interfere, addFinalizer, addOwner, addCondition, addEntry, takeover},
-		[]string{down, restart, staleRestart, collapse}, []string{slowEvents, expireWatch}
+		[]string{down, restart, terminate, staleRestart, collapse}, []string{slowEvents, expireWatch}
 }
 
 // target names a request of a controller, or a change, by what does not depend on the order of goroutines.
@@ -93,7 +94,7 @@ func parseTarget(words []string) (target, error) {
 func (p plan) String() string {
 	words := []string{p.action}
 	switch p.action {
-	case restart:
+	case restart, terminate:
 		words = append(words, strconv.Itoa(p.step))
 	case none:
 		if p.seed > 0 {
@@ -125,7 +126,7 @@ func (p plan) String() string {
 	return strings.Join(words, " ")
 }
 
-// parsePlan parses the text of a plan, such as "crash-after create secrets default/a #1", "restart 2", "stale-restart 3 before update widgets
+// parsePlan parses the text of a plan, such as "crash-after create secrets default/a #1", "restart 2", "terminate 2", "stale-restart 3 before update widgets
 // default/a #2", "stale-restart 3 widgets before update widgets default/a #2", "down 2", "down 2 after create secrets default/a #1", "collapse 1 pods",
 // "slow-events pods", "random 7" or "none", each with "by NAME" after it if there are several controllers.
 func parsePlan(text string) (plan, error) {
@@ -188,7 +189,7 @@ func (p *plan) parseRest(words []string) (err error) {
 	}
 	words = words[1:]
 	switch {
-	case len(words) == 0 && (p.action == restart || p.action == down):
+	case len(words) == 0 && slices.Contains([]string{restart, terminate, down}, p.action):
 		return nil
 	case p.action == collapse && len(words) == 1:
 		p.resource = words[0]
@@ -201,7 +202,7 @@ func (p *plan) parseRest(words []string) (err error) {
 		p.at, err = parseTarget(words[2:])
 		return err
 	}
-	return fmt.Errorf("got %q after the step, want nothing for restart, nothing or \"after\" and a request for down, a resource for collapse, \"before\" and a change for stale-restart", strings.Join(words, " "))
+	return fmt.Errorf("got %q after the step, want nothing for restart and terminate, nothing or \"after\" and a request for down, a resource for collapse, \"before\" and a change for stale-restart", strings.Join(words, " "))
 }
 
 // hides reports whether the plan hides events of a step from the controller, so that counts of the step say nothing.

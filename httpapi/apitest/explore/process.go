@@ -25,7 +25,12 @@ type process struct {
 	crashing   atomic.Bool // its next request that fails is its last
 	stop       context.CancelFunc
 	done       chan struct{}
-	err        error // of Run; after done
+	err        error          // of Run; after done
+	door       *door          // of a program, or nil
+	handling   sync.WaitGroup // requests of a program
+	output     *tail          // of a program, or nil
+	program    *program       // that it is a start of, or nil
+	asked      int            // how many requests a program has sent; guarded by mu
 
 	mu       sync.Mutex
 	inFlight map[*sent]context.CancelFunc // its requests
@@ -45,6 +50,9 @@ func (p *process) die() {
 	p.end()
 	for _, cancel := range p.inFlight {
 		cancel()
+	}
+	if p.door != nil {
+		p.door.shut()
 	}
 }
 
@@ -135,9 +143,12 @@ func (p *process) crash(why string) {
 	p.stop()
 }
 
-// run calls Run and returns how it ended.
+// run calls Run, or runs the program, and returns how it ended.
 func (p *process) run(ctx context.Context) error {
 	c := &p.life.x.s.Controllers[p.controller]
+	if p.door != nil {
+		return p.exec(ctx, c)
+	}
 	return call(func() error { return c.Run(ctx, p.conn()) })
 }
 
@@ -149,13 +160,6 @@ type panicked struct {
 
 func (p panicked) text() string { return fmt.Sprintf("%v\n%s", p.error, strings.Join(p.stack, "\n")) }
 
-// The pauses of what a kubelet does after the end of a process, in virtual time.
-const (
-	pauseAfterCrash = 5 * time.Second
-	waitForEnd      = time.Minute // for Run to return after its context has ended
-	maxEnds         = 5           // how often a controller may end by itself in one run
-)
-
 // supervise starts one replica of a controller again whenever it ends, until ctx ends.
 func (l *life) supervise(ctx context.Context, controller, replica int) {
 	defer l.running.Done()
@@ -163,6 +167,15 @@ func (l *life) supervise(ctx context.Context, controller, replica int) {
 	base := c.name()
 	if c.replicas() > 1 {
 		base += fmt.Sprintf("-%c", 'a'+replica%26)
+	}
+	var of *program
+	if c.Command != nil {
+		var err error
+		if of, err = l.newProgram(c, base); err != nil {
+			l.fail(fmt.Sprintf("%s: %v", l.x.commandOf(c), err))
+			return
+		}
+		defer of.close()
 	}
 	for n := 1; ctx.Err() == nil; n++ {
 		name := base
@@ -172,6 +185,9 @@ func (l *life) supervise(ctx context.Context, controller, replica int) {
 		p := l.newProcess(controller, name)
 		running, stop := context.WithCancel(ctx)
 		p.stop = stop
+		if of != nil {
+			of.let(p)
+		}
 		l.begin(p)
 		go func() {
 			defer close(p.done)
@@ -189,11 +205,15 @@ func (l *life) supervise(ctx context.Context, controller, replica int) {
 			l.find("ends", key{"controller", base}, fmt.Sprintf("%s does not return within %s after its context has ended", base, waitForEnd))
 		}
 		p.die()
+		p.handling.Wait() // nothing that it has asked for is carried out later
 		if ctx.Err() == nil {
-			if !ordered {
+			switch {
+			case !ordered:
 				l.endedByItself(p, base)
+			case errors.Is(p.err, errSlow) && l.plan != nil && l.plan.action == terminate:
+				l.find("ends", key{"controller", base}, fmt.Sprintf("%s: %v", base, p.err))
 			}
-			sleep(ctx, pauseAfterCrash)
+			sleep(ctx, l.x.pace.afterCrash)
 			l.waitForHold(ctx, c)
 		}
 	}

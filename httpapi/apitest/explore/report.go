@@ -58,13 +58,23 @@ type Finding struct {
 	Again, Of int
 	// Page is the HTML file of the finding, if Options.Dir is set.
 	Page string
+	// Outputs is what each process of a Command has written in a run with the finding, at most the last 64 KiB of each.
+	Outputs []Output
 
+	flag  string // that repeats a plan
 	id    string
 	head  verdict
 	plans []plan
 	seen  []*entry // what its first run wrote
 	lines []line
 	diffs []objectDiff
+}
+
+// Output is what a process has written to its standard output and error.
+type Output struct {
+	// Name is the name of the process in the report: "controller.2" is the second start of "controller".
+	Name string
+	Text string
 }
 
 // How much a finding shows as text. Its page has all.
@@ -85,7 +95,7 @@ func (f *Finding) String() string {
 		}
 		fmt.Fprintf(&b, "    %s\n", d)
 	}
-	fmt.Fprintf(&b, "  again %d of %d times by -explore.plan='%s'\n", f.Again, f.Of, f.Plans[0])
+	fmt.Fprintf(&b, "  again %d of %d times by %s='%s'\n", f.Again, f.Of, f.flag, f.Plans[0])
 	if n := len(f.Plans) - 1; n > 0 {
 		fmt.Fprintf(&b, "  and by %d other plans, such as %q\n", n, f.Plans[1])
 	}
@@ -101,6 +111,12 @@ func (f *Finding) String() string {
 	fmt.Fprintf(&b, "  what happened (! the perturbation, + only in this run, - only undisturbed):\n")
 	for _, l := range around(f.lines, shownLines) {
 		fmt.Fprintf(&b, "  %s\n", l)
+	}
+	for _, o := range f.Outputs {
+		if o.Text == "" {
+			continue
+		}
+		fmt.Fprintf(&b, "  output of %s%s\n", o.Name, lastLines(o.Text))
 	}
 	return b.String()
 }

@@ -40,13 +40,13 @@ func (x *explorer) scenarioName() string {
 	for _, s := range x.s.Steps {
 		steps = append(steps, s.Name)
 	}
-	return fmt.Sprintf("%s: %s: %s", x.t.Name(), strings.Join(controllers, ", "), strings.Join(steps, ", "))
+	return fmt.Sprintf("%s: %s: %s", x.name, strings.Join(controllers, ", "), strings.Join(steps, ", "))
 }
 
 // remember reads the resume file, if there is one. A folder has a file for each test.
 func (x *explorer) remember() error {
-	path := cmp.Or(*flags.resume, x.o.Resume)
-	if path == "" || *flags.plan != "" || x.o.Plans != nil {
+	path := x.o.Resume
+	if path == "" || x.o.Plans != nil {
 		return nil
 	}
 	if info, err := os.Stat(path); err == nil && info.IsDir() {

@@ -5,6 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -26,7 +29,7 @@ type Conn struct {
 	Shared *sync.Map
 }
 
-// Controller is a program that is tested.
+// Controller is what is tested: a function, or a program in a process of its own.
 type Controller struct {
 	// Name is its name in plans and reports, one word. Default: "controller". The names "user", "world", "other" and "check" are reserved: in
 	// reports they are the Steps, the World, the client that interferes, and Check.
@@ -35,6 +38,18 @@ type Controller struct {
 	// at once, so it must not share state between calls. It must leave no goroutine behind. An error that it returns before ctx ends is
 	// the end of the process: it is started again, as a kubelet does.
 	Run func(ctx context.Context, c Conn) error
+	// Command, in place of Run, is a program and its arguments, of any language and any version of Kubernetes. The runs are then in real time, and each
+	// start is a process. It must read $KUBECONFIG, or an argument with {kubeconfig}. In arguments and in Env {kubeconfig} is that file,
+	// {server} the URL, {dir} a folder of the run, and each {port} another free port of the loopback, the same for all starts of a run. A program
+	// that is a path with a "/" is found from the folder of the search. A crash is a SIGKILL of the process and of all that it has started, at the
+	// very request. SIGTERM ends it at the last step, and by the plan terminate.
+	Command []string
+	// Env is added to the environment of a Command: "NAME=value".
+	Env []string
+	// Dir is the working folder of a Command. By default each run has an empty one of its own.
+	Dir string
+	// TLS lets a Command use HTTPS, whose certificate is in its kubeconfig.
+	TLS bool
 	// Replicas is how many of it run at the same time. They must elect a leader. Zero means one.
 	Replicas int
 }
@@ -77,9 +92,10 @@ type Options struct {
 	// Plans, if not nil, are the only plans to run, as reports print them. The flag -explore.plan takes precedence.
 	Plans []string
 	// Quiet is how long nothing is written before a run is at rest, in virtual time. It must be longer than each wait of the
-	// controllers after an error. Zero means one minute.
+	// controllers after an error. Zero means one minute. With a Command it is in real time, and zero means twice the longest time that the controllers wait
+	// before they write, between one second and 2.5; a finding is confirmed by runs that rest three times as long.
 	Quiet time.Duration
-	// Parallel is how many runs go on at the same time. Zero means one for each processor.
+	// Parallel is how many runs go on at the same time. Zero means one for each processor, and with a Command as many as keep the processors at 80 %.
 	Parallel int
 	// Seed makes random plans different ones. Zero means 1.
 	Seed uint64
@@ -91,6 +107,20 @@ type Options struct {
 	Dir string
 	// Logf gets the progress of a long exploration. Nil means the log of the test.
 	Logf func(format string, args ...any)
+	// Progress, if not nil, is called after each run that counts, one call at a time.
+	Progress func(Progress)
+}
+
+// Progress is how far a search is.
+type Progress struct {
+	// Runs is how many perturbed runs there were. Left is how many plans are left but for random ones.
+	Runs, Left int
+	// Findings is how many there are so far. Some may not be confirmed at the end.
+	Findings int
+	// Found is "", or what the last run has found that no other had, with its plan.
+	Found string
+	// Budget is what is left of it.
+	Budget time.Duration
 }
 
 // check returns an error that names the field and what was expected.
@@ -106,8 +136,10 @@ func (s *Scenario) check() error {
 	for i, c := range s.Controllers {
 		at := fmt.Sprintf("Scenario.Controllers[%d]", i)
 		switch name := c.name(); {
-		case c.Run == nil:
-			return fmt.Errorf("%s.Run: got nil, want a function", at)
+		case c.Run == nil && c.Command == nil:
+			return fmt.Errorf("%s.Run: got nil, want a function, or a Command", at)
+		case c.Run != nil && c.Command != nil:
+			return fmt.Errorf("%s: got Run and Command, want one of them", at)
 		case c.Replicas < 0:
 			return fmt.Errorf("%s.Replicas: got %d, want 0 or more", at, c.Replicas)
 		case slices.Contains(reserved, name):
@@ -119,6 +151,9 @@ func (s *Scenario) check() error {
 		default:
 			names[name] = true
 		}
+		if err := c.checkCommand(); err != nil {
+			return fmt.Errorf("%s.%w", at, err)
+		}
 	}
 	for i, step := range s.Steps {
 		if step.Do == nil {
@@ -126,6 +161,50 @@ func (s *Scenario) check() error {
 		}
 	}
 	return nil
+}
+
+// checkCommand checks what is for a Command only.
+func (c *Controller) checkCommand() error {
+	if c.Command == nil {
+		if c.Env != nil || c.Dir != "" || c.TLS {
+			return errors.New("Command: got none, want one for Env, Dir and TLS")
+		}
+		return nil
+	}
+	if len(c.Command) == 0 || c.Command[0] == "" {
+		return errors.New("Command: got no program, want its name or path first")
+	}
+	if _, err := programPath(c.Command[0]); err != nil {
+		return fmt.Errorf("Command: %w", err)
+	}
+	for i, v := range c.Env {
+		if name, _, ok := strings.Cut(v, "="); !ok || name == "" {
+			return fmt.Errorf("Env[%d]: got %q, want \"NAME=value\"", i, v)
+		}
+	}
+	if info, err := os.Stat(c.Dir); c.Dir != "" && (err != nil || !info.IsDir()) {
+		return fmt.Errorf("Dir: got %q, want a folder", c.Dir)
+	}
+	return nil
+}
+
+// programPath returns the absolute path of a program.
+func programPath(name string) (string, error) {
+	found, err := exec.LookPath(name)
+	if err != nil {
+		return "", fmt.Errorf("got %q, want a program: %w", name, err)
+	}
+	return filepath.Abs(found)
+}
+
+// commandOf names the Command of a controller in errors.
+func (x *explorer) commandOf(c *Controller) string {
+	for i := range x.s.Controllers {
+		if &x.s.Controllers[i] == c {
+			return fmt.Sprintf("Scenario.Controllers[%d].Command", i)
+		}
+	}
+	return "Command"
 }
 
 func (c *Controller) name() string {

@@ -31,11 +31,12 @@ type rest struct {
 	step    int
 	extra   string // "" for the rest of the step itself; else what happened after it, such as a restart
 	objects map[key]tracked
-	made    map[key]int  // how often each object was created since the rest before
-	gone    map[key]int  // and deleted
-	changes []writing    // what was written, for a restart after which nothing should be
-	stopped map[key]bool // what the processes wrote at their end, before a restart at the end
-	others  int          // writes of others, but for states
+	made    map[key]int             // how often each object was created since the rest before
+	gone    map[key]int             // and deleted
+	changes []writing               // what was written, for a restart after which nothing should be
+	stopped map[key]bool            // what the processes wrote at their end, before a restart at the end
+	others  int                     // writes of others, but for states
+	watched map[int]map[string]bool // the paths that programs watch, by controller
 }
 
 // names turns what differs from run to run into what does not.

@@ -1,0 +1,333 @@
+package explore
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/kubecoord/kubecoord/httpapi/apitest"
+	"github.com/kubecoord/kubecoord/internal/kubeconfig"
+)
+
+// This file runs a controller that is a program: in a process of its own, whose requests come through a door.
+
+// program is one replica of a program in one run: what all its starts have in common.
+type program struct {
+	door *door
+	dir  string // has its kubeconfig, its temporary files, and is its working folder unless Controller.Dir is set
+	args []string
+	env  []string
+}
+
+// close ends what the program has left.
+func (g *program) close() { g.door.close() }
+
+// let lets a process be the program.
+func (g *program) let(p *process) {
+	p.door, p.program, p.output = g.door, g, &tail{}
+	g.door.let(p)
+}
+
+// newProgram opens the door of a program, and writes its kubeconfig.
+func (l *life) newProgram(c *Controller, name string) (*program, error) {
+	dir := filepath.Join(l.dir, name)
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, err
+	}
+	d, err := newDoor(c.TLS)
+	if err != nil {
+		return nil, err
+	}
+	path, err := programPath(c.Command[0])
+	g := &program{door: d, dir: dir, args: []string{path}}
+	file := filepath.Join(dir, "kubeconfig")
+	config := kubeconfig.File{Server: d.server.URL, CA: d.ca(), Token: "explore"}
+	if err == nil {
+		err = os.WriteFile(file, config.Bytes(), 0o600)
+	}
+	values := map[string]string{"{kubeconfig}": file, "{server}": d.server.URL, "{dir}": dir}
+	for _, text := range c.Command[1:] {
+		if err == nil {
+			text, err = filled(text, values)
+			g.args = append(g.args, text)
+		}
+	}
+	g.env = append(clusterless(os.Environ()), "KUBECONFIG="+file, "TMPDIR="+dir)
+	for _, text := range c.Env {
+		if err == nil {
+			text, err = filled(text, values)
+			g.env = append(g.env, text)
+		}
+	}
+	if err != nil {
+		g.close()
+		return nil, err
+	}
+	return g, nil
+}
+
+// clusterless returns an environment without what a Pod has, and with no proxy for the loopback.
+func clusterless(env []string) []string {
+	for _, name := range []string{"NO_PROXY", "no_proxy"} {
+		env = append(env, name+"="+strings.TrimSuffix("127.0.0.1,localhost,"+os.Getenv(name), ","))
+	}
+	return slices.DeleteFunc(env, func(v string) bool { return strings.HasPrefix(v, "KUBERNETES_SERVICE_") })
+}
+
+// filled replaces the words in braces of an argument. Each {port} is another port that is free now.
+func filled(text string, values map[string]string) (string, error) {
+	for word, value := range values {
+		text = strings.ReplaceAll(text, word, value)
+	}
+	for strings.Contains(text, "{port}") {
+		free, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			return "", err
+		}
+		_, port, _ := net.SplitHostPort(free.Addr().String())
+		free.Close()
+		text = strings.Replace(text, "{port}", port, 1)
+	}
+	return text, nil
+}
+
+// errSlow is the end of a program that has not ended by itself after SIGTERM.
+var errSlow = errors.New("it does not end after SIGTERM")
+
+// exec runs the program until it ends, or ctx does. After a crash it is killed with all processes of its group. Otherwise it gets SIGTERM and time
+// to end.
+func (p *process) exec(ctx context.Context, c *Controller) error {
+	x, g := p.life.x, p.program
+	cmd := exec.Command(g.args[0], g.args[1:]...)
+	cmd.Dir, cmd.Env, cmd.SysProcAttr = g.dir, g.env, ownGroup()
+	if c.Dir != "" {
+		cmd.Dir = c.Dir
+	}
+	cmd.Stdout, cmd.Stderr = p.output, p.output
+	cmd.WaitDelay = time.Second // a child of it may have the pipe open
+	if err := cmd.Start(); err != nil {
+		p.life.fail(fmt.Sprintf("%s: the command does not start: %v", x.commandOf(c), err))
+		return err
+	}
+	x.groups.add(cmd.Process)
+	ended := make(chan error, 1)
+	go func() {
+		err := cmd.Wait()
+		killGroup(cmd.Process)
+		x.groups.remove(cmd.Process)
+		ended <- err
+	}()
+	select {
+	case err := <-ended:
+		return p.ended(err)
+	case <-ctx.Done():
+	}
+	terminates := p.life.plan != nil && p.life.plan.action == terminate
+	if p.dead.Err() == nil && !p.life.over.Load() && (terminates || !x.slowEnd.Load()) {
+		began := time.Now()
+		sigterm(cmd.Process)
+		select {
+		case <-ended:
+			if terminates {
+				p.life.note(p.name, fmt.Sprintf("ends %s after SIGTERM", time.Since(began).Round(time.Millisecond)), true)
+			}
+			return nil
+		case <-time.After(x.pace.term):
+			x.slowEnd.Store(true)
+			killGroup(cmd.Process)
+			<-ended
+			return fmt.Errorf("%w within %s", errSlow, x.pace.term)
+		case <-p.dead.Done():
+		}
+	}
+	killGroup(cmd.Process)
+	<-ended
+	return nil
+}
+
+// ended describes the end of a program that nobody has asked for.
+func (p *process) ended(err error) error {
+	text := "exit status 0"
+	if err != nil {
+		text = err.Error()
+	}
+	all := p.output.String()
+	if i := strings.LastIndex(all, "\npanic: "); i >= 0 || strings.HasPrefix(all, "panic: ") {
+		return panicked{errors.New(text), strings.Split(strings.TrimSpace(all[max(i, 0):]), "\n")}
+	}
+	if hint := hintOf(all); hint != "" {
+		text += ": " + hint
+	}
+	return errors.New(text + lastLines(all))
+}
+
+// hintOf says what may be missing for a program that has written something, or "".
+func hintOf(output string) string {
+	for _, h := range []struct {
+		words []string
+		hint  string
+	}{
+		{[]string{"in-cluster config", "KUBERNETES_SERVICE_HOST", "serviceaccount/token", "incluster_config"}, "it reads the configuration of a Pod: it must read $KUBECONFIG, or an argument with {kubeconfig}"},
+		{[]string{"address already in use", "EADDRINUSE"}, "several runs go on at once: give it an address with {port}, which is a free port of each run, or set Parallel to 1"},
+		{[]string{"tls.crt: no such file", "tls.key: no such file", "serving-certs"}, "it serves a webhook and has no certificate: switch the webhook off, or put tls.crt and tls.key where it looks for them"},
+	} {
+		if slices.ContainsFunc(h.words, func(w string) bool { return strings.Contains(output, w) }) {
+			return h.hint
+		}
+	}
+	return ""
+}
+
+// ServeHTTP answers a request of a program. When the request is the one at which the process crashes, its connections are cut and its port refuses new ones before it
+// is killed, and nothing is answered.
+func (p *process) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if !p.enter() {
+		panic(http.ErrAbortHandler)
+	}
+	defer p.handling.Done()
+	s := &sent{by: p}
+	ctx, cancel := context.WithCancel(context.WithValue(apitest.WithClient(r.Context(), p.name), sentKey{}, s))
+	defer p.begin(s, cancel)()
+	if isWatch(r) {
+		defer p.watches(r.URL.Path)()
+	}
+	defer func() {
+		v := recover()
+		if v == nil {
+			return
+		}
+		if p.crashing.CompareAndSwap(true, false) {
+			p.crash(s.outcome())
+		}
+		panic(v)
+	}()
+	p.life.api.Handler().ServeHTTP(w, r.WithContext(ctx))
+}
+
+// enter counts a request, unless the process has ended.
+func (p *process) enter() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.dead.Err() != nil {
+		return false
+	}
+	p.asked++
+	p.handling.Add(1)
+	return true
+}
+
+// requests returns how many requests the process has sent.
+func (p *process) requests() int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.asked
+}
+
+func isWatch(r *http.Request) bool {
+	watch := r.URL.Query().Get("watch")
+	return r.Method == http.MethodGet && (watch == "1" || watch == "true" || strings.Contains(r.URL.Path, "/watch/"))
+}
+
+// watches notes that a watch of a path is open until the function that it returns is called.
+func (p *process) watches(path string) (end func()) {
+	l := p.life
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.watching[watched{p.name, path}]++
+	l.movedLocked()
+	return func() {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		l.watching[watched{p.name, path}]--
+		l.movedLocked()
+	}
+}
+
+// watched is a watch that a process has open.
+type watched struct{ process, path string }
+
+// groups are the processes that run, so that none is left when a search ends.
+type groups struct {
+	mu  sync.Mutex
+	all map[*os.Process]bool
+}
+
+func (g *groups) add(p *os.Process) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.all == nil {
+		g.all = map[*os.Process]bool{}
+	}
+	g.all[p] = true
+}
+
+func (g *groups) remove(p *os.Process) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	delete(g.all, p)
+}
+
+// kill ends all that run.
+func (g *groups) kill() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for p := range g.all {
+		killGroup(p)
+	}
+}
+
+// maxOutput is how many bytes of what a process writes are kept.
+const maxOutput = 64 << 10
+
+// tail keeps the end of what a process writes.
+type tail struct {
+	mu   sync.Mutex
+	data []byte
+	cut  bool
+}
+
+// Write implements io.Writer.
+func (t *tail) Write(data []byte) (int, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.data = append(t.data, data...); len(t.data) > 2*maxOutput {
+		t.data, t.cut = append([]byte(nil), t.data[len(t.data)-maxOutput:]...), true
+	}
+	return len(data), nil
+}
+
+// String returns the end of the output, from the begin of a line on.
+func (t *tail) String() string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	data := t.data
+	if len(data) > maxOutput || t.cut {
+		data = data[max(0, len(data)-maxOutput):]
+		if _, rest, ok := bytes.Cut(data, []byte("\n")); ok {
+			data = rest
+		}
+	}
+	return strings.ToValidUTF8(string(data), "\uFFFD")
+}
+
+// shownOutput is how many lines of an output a report shows.
+const shownOutput = 12
+
+// lastLines returns the last lines of an output in the form in which they follow its name.
+func lastLines(text string) string {
+	lines := strings.Split(strings.TrimSpace(text), "\n")
+	if len(lines) == 1 && lines[0] == "" {
+		return "; it has written nothing"
+	}
+	return "; its last lines:\n    " + strings.Join(lines[max(0, len(lines)-shownOutput):], "\n    ")
+}

@@ -1,0 +1,70 @@
+package explore
+
+import (
+	"runtime"
+	"sync"
+	"time"
+)
+
+// gate bounds how many runs with programs go on at once. A run waits most of the time, so there are as many as keep the processors at 80 %: more would
+// let programs be late by themselves.
+type gate struct {
+	mu    sync.Mutex
+	free  sync.Cond
+	in    int
+	limit int
+	fixed bool
+	since time.Time     // of the last look
+	used  time.Duration // of the processors, by then
+}
+
+// The bounds of a gate, for each processor, and how much of the time of the processors is too little or too much.
+const (
+	leastRuns, firstRuns, mostRuns = 1, 4, 16
+	tooLittle, tooMuch             = 0.72, 0.85
+	betweenLooks                   = 2 * time.Second
+)
+
+// newGate returns a gate for a number of runs, or for as many as fit if it is zero.
+func newGate(runs int) *gate {
+	g := &gate{limit: runs, fixed: runs > 0, since: time.Now(), used: cpuTime()}
+	if !g.fixed {
+		g.limit = firstRuns * runtime.GOMAXPROCS(0)
+	}
+	g.free.L = &g.mu
+	return g
+}
+
+// enter waits until one more run may go on.
+func (g *gate) enter() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for g.in >= g.limit {
+		g.free.Wait()
+	}
+	g.in++
+}
+
+// leave ends a run.
+func (g *gate) leave() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.in--
+	if now := time.Now(); !g.fixed && now.Sub(g.since) >= betweenLooks {
+		used := cpuTime()
+		g.limit = nextLimit(g.limit, float64(used-g.used)/float64(now.Sub(g.since)), runtime.GOMAXPROCS(0))
+		g.since, g.used = now, used
+	}
+	g.free.Broadcast()
+}
+
+// nextLimit returns how many runs may go on after a time in which so many processors were at work.
+func nextLimit(limit int, used float64, processors int) int {
+	switch share := used / float64(processors); {
+	case share < tooLittle:
+		limit += max(1, limit/4)
+	case share > tooMuch:
+		limit -= max(1, limit/8)
+	}
+	return min(max(limit, leastRuns*processors), mostRuns*processors)
+}

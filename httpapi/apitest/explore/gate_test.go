@@ -1,0 +1,42 @@
+package explore
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+)
+
+// The number of runs follows from how much of the processors is used, within bounds.
+func TestGateFollowsTheProcessors(t *testing.T) {
+	for _, c := range []struct {
+		limit int
+		used  float64
+		want  int
+	}{
+		{8, 0.2, 10}, {8, 1.6, 8}, {8, 1.9, 7}, {32, 0, 32}, {2, 2, 2}, {3, 2, 2}, {20, 2, 18},
+	} {
+		assert.Equal(t, c.want, nextLimit(c.limit, c.used, 2), "%+v", c)
+	}
+}
+
+// A tail has the end of what was written, from the begin of a line on.
+func TestTailKeepsWholeLines(t *testing.T) {
+	var short, long tail
+	_, _ = short.Write([]byte("one\ntwo"))
+	assert.Equal(t, "one\ntwo", short.String())
+	line := []byte("0123456789abcde\n")
+	for range 5 * maxOutput / len(line) {
+		_, _ = long.Write(line)
+	}
+	assert.LessOrEqual(t, len(long.data), 2*maxOutput)
+	got := long.String()
+	assert.InDelta(t, maxOutput, len(got), float64(2*len(line)))
+	assert.Equal(t, string(line), got[:len(line)])
+}
+
+// Words in braces are replaced, each {port} by another port.
+func TestArgumentsAreFilled(t *testing.T) {
+	got, err := filled("--at=127.0.0.1:{port} {dir} {port} {other}", map[string]string{"{dir}": "/tmp/x"})
+	assert.NoError(t, err)
+	assert.Regexp(t, `^--at=127\.0\.0\.1:\d+ /tmp/x \d+ \{other\}$`, got)
+}

@@ -1,0 +1,153 @@
+package explore_test
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"os/exec"
+	"os/signal"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/kubecoord/kubecoord/endpoints"
+	"github.com/kubecoord/kubecoord/httpapi/apitest/explore"
+	"github.com/kubecoord/kubecoord/lease"
+	"github.com/kubecoord/kubecoord/store"
+	"github.com/kubecoord/kubecoord/store/meta"
+	"github.com/kubecoord/kubecoord/watch"
+)
+
+// TestMain is one of the programs that the tests explore, if $EXPLORE_PROGRAM names one.
+func TestMain(m *testing.M) {
+	name := os.Getenv("EXPLORE_PROGRAM")
+	if name == "" {
+		os.Exit(m.Run())
+	}
+	program, ok := programs()[name]
+	if !ok {
+		fmt.Fprintln(os.Stderr, "no program", name)
+		os.Exit(1)
+	}
+	fmt.Println(name, "begins")
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
+	defer stop()
+	if err := program(ctx, connOf(os.Getenv("KUBECONFIG"))); err != nil && ctx.Err() == nil {
+		fmt.Fprintln(os.Stderr, "Error:", err)
+		os.Exit(1)
+	}
+}
+
+// programs are the programs by their names.
+func programs() map[string]func(ctx context.Context, c explore.Conn) error {
+	return map[string]func(ctx context.Context, c explore.Conn) error{
+		"mirror":   mirror,
+		"careless": careless,
+		"ends":     func(context.Context, explore.Conn) error { return errors.New("the disk is full") },
+		"pod": func(context.Context, explore.Conn) error {
+			return errors.New("unable to load in-cluster configuration, KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT must be defined")
+		},
+		"panics": func(context.Context, explore.Conn) error { panic("no map") },
+		"elsewhere": func(ctx context.Context, _ explore.Conn) error {
+			fmt.Println("connecting to 192.0.2.1")
+			<-ctx.Done()
+			return nil
+		},
+		"asks once": func(ctx context.Context, c explore.Conn) error {
+			leases, _, err := collections(c)
+			if err == nil {
+				_, err = leases.List(ctx, store.ListOptions{})
+			}
+			<-ctx.Done()
+			return err
+		},
+		"writes": writes,
+		"two at once": func(ctx context.Context, c explore.Conn) error { // it reads all the time while it mirrors
+			leases, _, err := collections(c)
+			if err != nil {
+				return err
+			}
+			go func() {
+				for ctx.Err() == nil {
+					_, _ = leases.Get(ctx, "default", "none")
+				}
+			}()
+			return mirror(ctx, c)
+		},
+		"stays": func(ctx context.Context, c explore.Conn) error { // and does not heed SIGTERM
+			go mirror(context.Background(), c)
+			select {}
+		},
+		"parent": func(ctx context.Context, c explore.Conn) error {
+			if err := exec.Command("sh", "-c", "exec 3>$FIFO; sleep 1000").Start(); err != nil {
+				return err
+			}
+			return mirror(ctx, c)
+		},
+	}
+}
+
+// connOf returns the connection that a kubeconfig describes. The files here are JSON.
+func connOf(file string) explore.Conn {
+	var config struct {
+		Clusters []struct {
+			Cluster struct {
+				Server string
+				CA     []byte `json:"certificate-authority-data"`
+			}
+		}
+	}
+	data, err := os.ReadFile(file)
+	if err == nil {
+		err = json.Unmarshal(data, &config)
+	}
+	if err != nil || len(config.Clusters) == 0 {
+		return explore.Conn{}
+	}
+	roots := x509.NewCertPool()
+	roots.AppendCertsFromPEM(config.Clusters[0].Cluster.CA)
+	return explore.Conn{Host: config.Clusters[0].Cluster.Server, Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: roots}}}
+}
+
+// careless is a mirror that does not look for what was deleted while it did not run.
+func careless(ctx context.Context, c explore.Conn) error {
+	leases, children, err := collections(c)
+	if err != nil {
+		return err
+	}
+	for e, err := range leases.Follow(ctx, store.WatchOptions{Namespace: "default"}) {
+		switch {
+		case err != nil:
+			return err
+		case e.Type == watch.Deleted:
+			_, err = children.Delete(ctx, "default", e.Object.Name, store.DeleteOptions{})
+		case e.Object != nil:
+			_, err = children.Create(ctx, &endpoints.Endpoints{ObjectMeta: meta.ObjectMeta{Namespace: "default", Name: e.Object.Name}}, store.CreateOptions{})
+		}
+		if err != nil && !errors.Is(err, store.ErrNotFound) && !errors.Is(err, store.ErrAlreadyExists) {
+			return err
+		}
+	}
+	return ctx.Err()
+}
+
+// writes never rests.
+func writes(ctx context.Context, c explore.Conn) error {
+	leases, _, err := collections(c)
+	if err != nil {
+		return err
+	}
+	go mirror(ctx, c)
+	l, err := leases.Create(ctx, &lease.Lease{ObjectMeta: meta.ObjectMeta{Namespace: "default", Name: "busy"}}, store.CreateOptions{})
+	for n := 0; err == nil && ctx.Err() == nil; n++ {
+		l.Annotations = map[string]string{"n": fmt.Sprint(n)}
+		l, err = leases.Update(ctx, l, store.UpdateOptions{})
+		time.Sleep(50 * time.Millisecond)
+	}
+	return err
+}
