@@ -199,6 +199,7 @@ type explorer struct {
 	dir     string // has a folder for each run
 	groups  groups
 	gate    *gate
+	share   float64     // of its time in which an undisturbed run is busy
 	onRest  func()      // called at each rest
 	slowEnd atomic.Bool // a program does not end after SIGTERM
 
@@ -332,6 +333,7 @@ func (x *explorer) referOnce() error {
 func (x *explorer) undisturbed() ([]*life, error) {
 	var lives [undisturbed]*life
 	var all sync.WaitGroup
+	used := cpuTime()
 	begun, ended := make(chan struct{}), make(chan struct{})
 	x.onRest = sync.OnceFunc(func() { close(begun) })
 	all.Go(func() {
@@ -366,6 +368,7 @@ func (x *explorer) undisturbed() ([]*life, error) {
 			return nil, err
 		}
 	}
+	x.share = float64(cpuTime()-used) / float64(undisturbed*lives[0].rests[len(lives[0].rests)-1].at)
 	return lives[:], nil
 }
 
@@ -435,7 +438,7 @@ func (x *explorer) explore(plans []plan) *Report {
 	c.seeds = c.seed + randomRuns
 	c.judgeReferences()
 	if x.pace.real {
-		x.gate = newGate(x.o.Parallel)
+		x.gate = newGate(x.o.Parallel, x.share)
 	}
 	var workers sync.WaitGroup
 	for range x.parallel() {

@@ -20,16 +20,16 @@ type gate struct {
 
 // The bounds of a gate, for each processor, and how much of the time of the processors is too little or too much.
 const (
-	leastRuns, firstRuns, mostRuns = 1, 4, 16
-	tooLittle, tooMuch             = 0.72, 0.85
+	leastRuns, firstRuns, mostRuns = 1, 8, 16
+	tooLittle, enough, tooMuch     = 0.72, 0.8, 0.85
 	betweenLooks                   = 2 * time.Second
 )
 
-// newGate returns a gate for a number of runs, or for as many as fit if it is zero.
-func newGate(runs int) *gate {
+// newGate returns a gate for a number of runs, or for as many as fit if it is zero. A run is busy for a share of its time.
+func newGate(runs int, share float64) *gate {
 	g := &gate{limit: runs, fixed: runs > 0, since: time.Now(), used: cpuTime()}
-	if !g.fixed {
-		g.limit = firstRuns * runtime.GOMAXPROCS(0)
+	if processors := runtime.GOMAXPROCS(0); !g.fixed {
+		g.limit = min(max(int(float64(processors)*enough/max(share, 0.001)), leastRuns*processors), firstRuns*processors)
 	}
 	g.free.L = &g.mu
 	return g

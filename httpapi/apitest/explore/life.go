@@ -306,7 +306,7 @@ func (l *life) check(ctx context.Context, step int, extra string) {
 		l.mu.Unlock()
 		return // the process is down, and is waited for
 	}
-	l.rests = append(l.rests, rest{step, extra, maps.Clone(l.objects), l.made, l.gone, l.texts, l.stopped, l.others, l.watchedLocked()})
+	l.rests = append(l.rests, rest{step, extra, maps.Clone(l.objects), l.made, l.gone, l.texts, l.stopped, l.others, l.watchedLocked(), l.since(time.Now())})
 	l.made, l.gone, l.texts, l.others = map[key]int{}, map[key]int{}, nil, 0
 	l.judgeTouchLocked()
 	l.mu.Unlock()

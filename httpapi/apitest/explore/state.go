@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/kubecoord/kubecoord/internal/codec"
 	"github.com/kubecoord/kubecoord/internal/registry"
@@ -37,6 +38,7 @@ type rest struct {
 	stopped map[key]bool            // what the processes wrote at their end, before a restart at the end
 	others  int                     // writes of others, but for states
 	watched map[int]map[string]bool // the paths that programs watch, by controller
+	at      time.Duration
 }
 
 // names turns what differs from run to run into what does not.

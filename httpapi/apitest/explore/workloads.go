@@ -249,13 +249,19 @@ func (v *claims) releaseLocked(at, namespace string) {
 }
 
 func send(ctx context.Context, c Conn, method, path, body string) (*http.Response, error) {
+	form := "application/json"
+	if method == http.MethodPatch {
+		form = "application/merge-patch+json"
+	}
+	return sendAs(ctx, c, method, path, form, body)
+}
+
+// sendAs sends a request with a body of a media type.
+func sendAs(ctx context.Context, c Conn, method, path, form, body string) (*http.Response, error) {
 	req, err := http.NewRequestWithContext(ctx, method, c.Host+path, strings.NewReader(body))
 	if err != nil {
 		return nil, err
 	}
-	req.Header.Set("Content-Type", "application/json")
-	if method == http.MethodPatch {
-		req.Header.Set("Content-Type", "application/merge-patch+json")
-	}
+	req.Header.Set("Content-Type", form)
 	return c.Transport.RoundTrip(req)
 }
