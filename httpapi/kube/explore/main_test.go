@@ -1,0 +1,164 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"encoding/xml"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+
+	"github.com/kubecoord/kubecoord/endpoints"
+	"github.com/kubecoord/kubecoord/httpapi/client"
+	"github.com/kubecoord/kubecoord/lease"
+	"github.com/kubecoord/kubecoord/store"
+	"github.com/kubecoord/kubecoord/store/meta"
+	"github.com/kubecoord/kubecoord/watch"
+)
+
+// TestMain is the program that the tests explore, if $MIRROR says which.
+func TestMain(m *testing.M) {
+	which := os.Getenv("MIRROR")
+	if which == "" {
+		os.Exit(m.Run())
+	}
+	if err := mirror(context.Background(), which == "careless"); err != nil {
+		fmt.Fprintln(os.Stderr, "Error:", err)
+		os.Exit(1)
+	}
+}
+
+// mirror gives each Lease an Endpoints of its name, and deletes it with the Lease. A careless one does not look for what was deleted while it did not run.
+func mirror(ctx context.Context, careless bool) error {
+	config, err := clientcmd.BuildConfigFromFlags("", os.Getenv("KUBECONFIG"))
+	if err != nil {
+		return err
+	}
+	transport, err := rest.TransportFor(config)
+	if err != nil {
+		return err
+	}
+	api, err := client.New(client.Config{Server: config.Host, Transport: transport, Logger: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		return err
+	}
+	leases, children := client.In(api, lease.Kind()), client.In(api, endpoints.Kind())
+	for child, err := range children.All(ctx, "default") {
+		if careless || err != nil || child.Labels["mirror"] == "" {
+			continue
+		}
+		if _, err := leases.Get(ctx, "default", child.Name); errors.Is(err, store.ErrNotFound) {
+			_, _ = children.Delete(ctx, "default", child.Name, store.DeleteOptions{})
+		}
+	}
+	for e, err := range leases.Follow(ctx, store.WatchOptions{Namespace: "default"}) {
+		switch {
+		case err != nil:
+			return err
+		case e.Type == watch.Deleted:
+			_, err = children.Delete(ctx, "default", e.Object.Name, store.DeleteOptions{})
+		case e.Object != nil:
+			child := &endpoints.Endpoints{ObjectMeta: meta.ObjectMeta{Namespace: "default", Name: e.Object.Name, Labels: map[string]string{"mirror": "yes"}}}
+			_, err = children.Create(ctx, child, store.CreateOptions{})
+		}
+		if err != nil && !errors.Is(err, store.ErrNotFound) && !errors.Is(err, store.ErrAlreadyExists) {
+			return err
+		}
+	}
+	return nil
+}
+
+// ran runs the command, and returns its exit status and what it has written.
+func ran(t *testing.T, args ...string) (code int, out, errs string) {
+	t.Helper()
+	var o, e bytes.Buffer
+	code = run(t.Context(), args, &o, &e)
+	return code, o.String(), e.String()
+}
+
+// A finding ends the command with 1, and is in all reports. A program without one ends it with 0.
+func TestCommand(t *testing.T) {
+	t.Setenv("KUBEBUILDER_ASSETS", "") // nothing of the machine counts
+	dir := t.TempDir()
+	steps := filepath.Join(dir, "steps")
+	require.NoError(t, os.Mkdir(steps, 0o700))
+	lease := "apiVersion: coordination.k8s.io/v1\nkind: Lease\nmetadata: {name: a}\n"
+	require.NoError(t, os.WriteFile(filepath.Join(steps, "1-apply-a.yaml"), []byte(lease), 0o600))
+	require.NoError(t, os.WriteFile(filepath.Join(steps, "2-delete-a.yaml"), []byte(lease), 0o600))
+	present := filepath.Join(dir, "present.yaml")
+	require.NoError(t, os.WriteFile(present, []byte("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: present, namespace: default}\n"), 0o600))
+	jsonFile, junitFile, pages := filepath.Join(dir, "report.json"), filepath.Join(dir, "report.xml"), filepath.Join(dir, "pages")
+	args := func(which string, more ...string) []string {
+		flags := []string{"-steps", steps, "-load", present, "-quiet", "1s", "-name", "mirror", "-env", "MIRROR=" + which, "-plan", "down 2", "-plan", "restart 1"}
+		return append(append(flags, more...), "--", os.Args[0])
+	}
+
+	code, out, errs := ran(t, args("right", "-tls")...)
+	assert.Equal(t, clean, code, errs)
+	assert.Contains(t, out, "2 runs in ")
+	assert.Contains(t, out, ": 0 findings")
+
+	code, out, errs = ran(t, args("careless", "-json", jsonFile, "-junit", junitFile, "-dir", pages)...)
+	assert.Equal(t, findings, code, errs)
+	const text = `after step 2 "2-delete-a": endpoints default/a exists, in the undisturbed run it does not`
+	assert.Contains(t, out, text+"\n")
+	assert.Contains(t, out, "again 3 of 3 times by -plan='down 2'")
+	assert.Contains(t, errs, "found, to be confirmed: "+text+", by down 2\n")
+
+	var report jsonReport
+	data, err := os.ReadFile(jsonFile)
+	require.NoError(t, err)
+	require.NoError(t, json.Unmarshal(data, &report))
+	require.Len(t, report.Findings, 1)
+	assert.Equal(t, text, report.Findings[0].Text)
+	assert.Equal(t, []string{"down 2"}, report.Findings[0].Plans)
+	assert.Contains(t, report.Findings[0].Outputs, "mirror.2")
+	page, err := os.ReadFile(report.Findings[0].Page)
+	require.NoError(t, err)
+	assert.Contains(t, string(page), "<h2>Output of mirror.2</h2>")
+
+	var suite junitSuite
+	data, err = os.ReadFile(junitFile)
+	require.NoError(t, err)
+	require.NoError(t, xml.Unmarshal(data, &suite))
+	assert.Equal(t, 1, suite.Failures)
+	require.Len(t, suite.Cases, 1)
+	assert.Equal(t, text, suite.Cases[0].Failure.Message)
+}
+
+// What is wrong with the arguments is said, and ends the command with 2.
+func TestCommandIsChecked(t *testing.T) {
+	steps := t.TempDir()
+	require.NoError(t, os.WriteFile(filepath.Join(steps, "1-apply-a.yaml"), []byte("apiVersion: v1\nkind: Pod\nmetadata: {name: a}\n"), 0o600))
+	for want, args := range map[string]string{
+		"explore: -steps: got none, want a folder":                            "-- true",
+		"explore: got no program, want one after the flags":                   "-steps " + steps,
+		`explore: -world: got "moon", want workloads or none`:                 "-steps " + steps + " -world moon -- true",
+		"flag provided but not defined: -step":                                "-step x",
+		"explore: -steps: open nowhere":                                       "-steps nowhere -- true",
+		"explore: -load: stat nowhere":                                        "-steps " + steps + " -load nowhere -- true",
+		"nowhere":                                                             "-steps " + steps + " -crds nowhere -- true",
+		`explore: Scenario.Controllers[0].Command: got "no-such-program"`:     "-steps " + steps + " -- no-such-program",
+		`explore: plan "jump": got the action "jump", want one of`:            "-steps " + steps + " -plan jump -- true",
+		`explore: Scenario.Controllers[0].Env[0]: got "A", want "NAME=value"`: "-steps " + steps + " -env A -- true",
+		"controller ends by itself: exit status 0; it has written nothing":    "-steps " + steps + " -- true",
+		"explore: Options.Budget: got -1000000000, want 0 or more":            "-steps " + steps + " -budget -1s -- true",
+	} {
+		code, _, errs := ran(t, strings.Fields(args)...)
+		assert.Equal(t, atFault, code, args)
+		assert.Contains(t, errs, want, args)
+	}
+	code, _, errs := ran(t, "-help")
+	assert.Equal(t, clean, code)
+	assert.Contains(t, errs, "usage: explore -steps DIR [flags] -- PROGRAM")
+}
