@@ -17,6 +17,14 @@
 // Each run has a fork of the API and a testing/synctest bubble, in which time is virtual, so that hundreds of runs take seconds. A finding has the plan that
 // led to it, which repeats it: go test -run TestWidgets -explore.plan='crash-after create configmaps default/a #1'.
 //
+// # Programs
+//
+// A Controller may be a Command: a program of any language, in a process of its own. Then runs are in real time. Each has a fork of the API behind a port
+// of the loopback that stays the same for all starts of the program. A crash cuts its connections and refuses new ones, and then kills the process and all that it has
+// started, so that nothing that it sends later is carried out. A run is at rest when nothing was written for Options.Quiet, while each program runs and watches what it
+// watches in all undisturbed runs; a finding is confirmed by runs that rest for longer. Search does the same outside of a test, Manifests reads steps from files, and
+// the command httpapi/kube/explore needs no Go code.
+//
 // # What is compared
 //
 // A rest is a state in which nothing was written for Options.Quiet. At each rest the objects must be equal to the objects of the
