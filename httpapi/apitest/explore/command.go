@@ -3,6 +3,7 @@ package explore
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net"
@@ -56,6 +57,11 @@ func (l *life) newProgram(c *Controller, name string) (*program, error) {
 		err = os.WriteFile(file, config.Bytes(), 0o600)
 	}
 	values := map[string]string{"{kubeconfig}": file, "{server}": d.server.URL, "{dir}": dir}
+	if err == nil && c.Webhooks != "" {
+		if values["{webhook}"], err = filled("{port}", nil); err == nil {
+			err = l.moveWebhooks(c.Webhooks, "127.0.0.1:"+values["{webhook}"])
+		}
+	}
 	for _, text := range c.Command[1:] {
 		if err == nil {
 			text, err = filled(text, values)
@@ -74,6 +80,39 @@ func (l *life) newProgram(c *Controller, name string) (*program, error) {
 		return nil, err
 	}
 	return g, nil
+}
+
+// moveWebhooks gives the webhooks at an address the address of this run.
+func (l *life) moveWebhooks(from, to string) error {
+	c := l.newProcess(-1, "other").conn()
+	for _, resource := range []string{"mutatingwebhookconfigurations", "validatingwebhookconfigurations"} {
+		at := "/apis/admissionregistration.k8s.io/v1/" + resource
+		list, _ := exchange(c, http.MethodGet, at, "")["items"].([]any)
+		for _, item := range list {
+			o, _ := item.(map[string]any)
+			m, _ := o["metadata"].(map[string]any)
+			moved := false
+			hooks, _ := o["webhooks"].([]any)
+			for _, hook := range hooks {
+				h, _ := hook.(map[string]any)
+				config, _ := h["clientConfig"].(map[string]any)
+				if address, _ := config["url"].(string); strings.HasPrefix(address, "https://"+from+"/") {
+					config["url"], moved = "https://"+to+strings.TrimPrefix(address, "https://"+from), true
+				}
+			}
+			if !moved {
+				continue
+			}
+			body, err := json.Marshal(o)
+			if err != nil {
+				return err
+			}
+			if exchange(c, http.MethodPut, fmt.Sprint(at, "/", m["name"]), string(body)) == nil {
+				return fmt.Errorf("the webhooks of %v cannot get the address %s", m["name"], to)
+			}
+		}
+	}
+	return nil
 }
 
 // doorToken is the token in the kubeconfig of a program. kubectl asks for a user name where there is none.
@@ -182,7 +221,7 @@ func hintOf(output string) string {
 	}{
 		{[]string{"in-cluster config", "KUBERNETES_SERVICE_HOST", "serviceaccount/token", "incluster_config"}, "it reads the configuration of a Pod: it must read $KUBECONFIG, or an argument with {kubeconfig}"},
 		{[]string{"address already in use", "EADDRINUSE"}, "several runs go on at once: give it an address with {port}, which is a free port of each run, or set Parallel to 1"},
-		{[]string{"tls.crt: no such file", "tls.key: no such file", "serving-certs"}, "it serves a webhook and has no certificate: switch the webhook off, or put tls.crt and tls.key where it looks for them"},
+		{[]string{"tls.crt: no such file", "tls.key: no such file", "serving-certs"}, "it serves a webhook and has no certificate: switch the webhook off, or pass the port {webhook} and the folder {certs}, which has tls.crt and tls.key (-webhooks)"},
 	} {
 		if slices.ContainsFunc(h.words, func(w string) bool { return strings.Contains(output, w) }) {
 			return h.hint

@@ -120,12 +120,12 @@ func TestProgramsThatCannotBeExplored(t *testing.T) {
 // A Command is checked before anything runs.
 func TestCommandsAreChecked(t *testing.T) {
 	for want, change := range map[string]func(c *Controller){
-		`Command: got no program, want its name or path first`:                     func(c *Controller) { c.Command = []string{} },
-		`Env[1]: got "A", want "NAME=value"`:                                       func(c *Controller) { c.Env = append(c.Env, "A") },
-		`Dir: got "nowhere", want a folder`:                                        func(c *Controller) { c.Dir = "nowhere" },
-		`Scenario.Controllers[0]: got Run and Command, want one of them`:           func(c *Controller) { c.Run = idle },
-		`Scenario.Controllers[0].Run: got nil, want a function, or a Command`:      func(c *Controller) { *c = Controller{} },
-		`Scenario.Controllers[0].Command: got none, want one for Env, Dir and TLS`: func(c *Controller) { *c = Controller{Run: idle, TLS: true} },
+		`Command: got no program, want its name or path first`:                               func(c *Controller) { c.Command = []string{} },
+		`Env[1]: got "A", want "NAME=value"`:                                                 func(c *Controller) { c.Env = append(c.Env, "A") },
+		`Dir: got "nowhere", want a folder`:                                                  func(c *Controller) { c.Dir = "nowhere" },
+		`Scenario.Controllers[0]: got Run and Command, want one of them`:                     func(c *Controller) { c.Run = idle },
+		`Scenario.Controllers[0].Run: got nil, want a function, or a Command`:                func(c *Controller) { *c = Controller{} },
+		`Scenario.Controllers[0].Command: got none, want one for Env, Dir, TLS and Webhooks`: func(c *Controller) { *c = Controller{Run: idle, TLS: true} },
 	} {
 		c := command("mirror")
 		change(&c)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -50,6 +51,9 @@ type Controller struct {
 	Dir string
 	// TLS lets a Command use HTTPS, whose certificate is in its kubeconfig.
 	TLS bool
+	// Webhooks, if not "", is the address, such as "127.0.0.1:9443", at which the webhook configurations of the API expect the admission webhooks of a
+	// Command. In each run they get the address of that run, and {webhook} in arguments and in Env is its port.
+	Webhooks string
 	// Replicas is how many of it run at the same time. They must elect a leader. Zero means one.
 	Replicas int
 }
@@ -166,8 +170,8 @@ func (s *Scenario) check() error {
 // checkCommand checks what is for a Command only.
 func (c *Controller) checkCommand() error {
 	if c.Command == nil {
-		if c.Env != nil || c.Dir != "" || c.TLS {
-			return errors.New("Command: got none, want one for Env, Dir and TLS")
+		if c.Env != nil || c.Dir != "" || c.TLS || c.Webhooks != "" {
+			return errors.New("Command: got none, want one for Env, Dir, TLS and Webhooks")
 		}
 		return nil
 	}
@@ -181,6 +185,9 @@ func (c *Controller) checkCommand() error {
 		if name, _, ok := strings.Cut(v, "="); !ok || name == "" {
 			return fmt.Errorf("Env[%d]: got %q, want \"NAME=value\"", i, v)
 		}
+	}
+	if _, _, err := net.SplitHostPort(c.Webhooks); c.Webhooks != "" && err != nil {
+		return fmt.Errorf("Webhooks: got %q, want an address such as 127.0.0.1:9443: %w", c.Webhooks, err)
 	}
 	if info, err := os.Stat(c.Dir); c.Dir != "" && (err != nil || !info.IsDir()) {
 		return fmt.Errorf("Dir: got %q, want a folder", c.Dir)

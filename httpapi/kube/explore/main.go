@@ -23,8 +23,11 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"net"
 	"os"
 	"os/signal"
+	"strconv"
+	"strings"
 	"syscall"
 
 	"github.com/kubecoord/kubecoord/httpapi/apitest"
@@ -80,6 +83,11 @@ func search(ctx context.Context, o *options, errs io.Writer) (*explore.Report, e
 		CRDDirectoryPaths: o.crds, ErrorIfCRDPathMissing: true,
 		Options: apitest.Options{Fixtures: o.loads},
 	}
+	env.WebhookInstallOptions.Paths = o.hooks
+	for _, f := range o.server {
+		name, value, _ := strings.Cut(strings.TrimLeft(f, "-"), "=")
+		env.ControlPlane.GetAPIServer().Configure().Append(name, value)
+	}
 	if _, err := env.Start(); err != nil {
 		return nil, err
 	}
@@ -87,6 +95,15 @@ func search(ctx context.Context, o *options, errs io.Writer) (*explore.Report, e
 	defer p.end()
 	s := o.scenario
 	s.API, s.Steps = env.API(), steps
+	if hooks := env.WebhookInstallOptions; len(o.hooks) > 0 {
+		c := &s.Controllers[0]
+		c.Webhooks = net.JoinHostPort(hooks.LocalServingHost, strconv.Itoa(hooks.LocalServingPort))
+		for _, texts := range [][]string{c.Command, c.Env} {
+			for i := range texts {
+				texts[i] = strings.ReplaceAll(texts[i], "{certs}", hooks.LocalServingCertDir)
+			}
+		}
+	}
 	so := o.search
 	so.Progress, so.Logf = p.see, p.logf
 	r, err := explore.Search(ctx, s, so)

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -15,6 +16,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	admissionv1 "k8s.io/api/admission/v1"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 
@@ -31,6 +33,9 @@ func TestMain(m *testing.M) {
 	which := os.Getenv("MIRROR")
 	if which == "" {
 		os.Exit(m.Run())
+	}
+	if len(os.Args) > 2 { // its webhook
+		go serveWebhook(os.Args[1], os.Args[2])
 	}
 	if err := mirror(context.Background(), which == "careless"); err != nil {
 		fmt.Fprintln(os.Stderr, "Error:", err)
@@ -76,6 +81,22 @@ func mirror(ctx context.Context, careless bool) error {
 		}
 	}
 	return nil
+}
+
+// serveWebhook admits Leases, and labels them.
+func serveWebhook(port, certs string) {
+	patch := []byte(`[{"op": "add", "path": "/metadata/labels", "value": {"admitted": "yes"}}]`)
+	err := http.ListenAndServeTLS("127.0.0.1:"+port, certs+"/tls.crt", certs+"/tls.key", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		var review admissionv1.AdmissionReview
+		if err := json.NewDecoder(r.Body).Decode(&review); err != nil {
+			http.Error(w, err.Error(), http.StatusBadRequest)
+			return
+		}
+		review.Response = &admissionv1.AdmissionResponse{UID: review.Request.UID, Allowed: true, Patch: patch, PatchType: new(admissionv1.PatchTypeJSONPatch)}
+		review.Request = nil
+		_ = json.NewEncoder(w).Encode(review)
+	}))
+	fmt.Fprintln(os.Stderr, "webhook:", err)
 }
 
 // ran runs the command, and returns its exit status and what it has written.
@@ -134,6 +155,33 @@ func TestCommand(t *testing.T) {
 	assert.Equal(t, 1, suite.Failures)
 	require.Len(t, suite.Cases, 1)
 	assert.Equal(t, text, suite.Cases[0].Failure.Message)
+}
+
+// The webhooks of the program are called on the address that it serves, in each run on another one, and the flags of a kube-apiserver count.
+func TestWebhooksOfTheProgram(t *testing.T) {
+	dir := t.TempDir()
+	steps, hooks := filepath.Join(dir, "steps"), filepath.Join(dir, "hooks.yaml")
+	require.NoError(t, os.Mkdir(steps, 0o700))
+	require.NoError(t, os.WriteFile(hooks, []byte(`
+apiVersion: admissionregistration.k8s.io/v1
+kind: MutatingWebhookConfiguration
+metadata: {name: mirror}
+webhooks:
+- name: leases.example.com
+  clientConfig: {service: {name: webhook, namespace: system, path: /mutate}}
+  admissionReviewVersions: [v1]
+  sideEffects: None
+  rules: [{apiGroups: [coordination.k8s.io], apiVersions: [v1], resources: [leases], operations: [CREATE]}]
+`), 0o600))
+	lease := "apiVersion: coordination.k8s.io/v1\nkind: Lease\nmetadata: {name: a}\n"
+	require.NoError(t, os.WriteFile(filepath.Join(steps, "1-create-a.yaml"), []byte(lease), 0o600))
+	require.NoError(t, os.WriteFile(filepath.Join(steps, "2-wait-a.yaml"), []byte(strings.ReplaceAll(lease, "{name: a}", "{name: a, labels: {admitted: \"yes\"}}")), 0o600))
+	require.NoError(t, os.WriteFile(filepath.Join(steps, "3-create-pod.yaml"), []byte("apiVersion: v1\nkind: Pod\nmetadata: {name: p}\nspec: {containers: [{name: c, image: i}]}\n"), 0o600))
+	require.NoError(t, os.WriteFile(filepath.Join(steps, "4-wait-pod.yaml"), []byte("apiVersion: v1\nkind: Pod\nmetadata: {name: p}\nspec: {containers: [{imagePullPolicy: Always, image: i}]}\n"), 0o600))
+	code, out, errs := ran(t, "-steps", steps, "-webhooks", hooks, "-apiserver", "--enable-admission-plugins=AlwaysPullImages", "-quiet", "1s", "-env", "MIRROR=right",
+		"-plan", "restart 1", "--", os.Args[0], "{webhook}", "{certs}")
+	assert.Equal(t, clean, code, errs)
+	assert.Contains(t, out, "1 runs in ")
 }
 
 // What is wrong with the arguments is said, and ends the command with 2.

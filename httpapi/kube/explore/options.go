@@ -18,6 +18,8 @@ import (
 type options struct {
 	steps    string
 	crds     []string
+	hooks    []string
+	server   []string // flags of a kube-apiserver
 	loads    []fixture.Source
 	json     string
 	junit    string
@@ -41,7 +43,7 @@ func (l *list) Set(text string) error {
 func parse(args []string, errs io.Writer) (*options, error) {
 	o := &options{}
 	c := explore.Controller{}
-	var crds, loads, env, mask, plans list
+	var crds, loads, hooks, server, env, mask, plans list
 	world := "workloads"
 	fs := flag.NewFlagSet("explore", flag.ContinueOnError)
 	fs.SetOutput(errs)
@@ -52,6 +54,8 @@ func parse(args []string, errs io.Writer) (*options, error) {
 	fs.StringVar(&o.steps, "steps", "", "a `folder` with manifests: 1-apply-shop.yaml, 2-patch-shop.yaml, 3-delete-shop.yaml, 4-wait-shop.yaml; a test of kuttl or chainsaw will do")
 	fs.Var(&crds, "crds", "a `path` of CustomResourceDefinitions: a file, or a folder")
 	fs.Var(&loads, "load", "a `path` of objects that are there before the program starts: a file, or a folder")
+	fs.Var(&hooks, "webhooks", "a `path` of webhook configurations: a file, or a folder. The program must serve at the port {webhook}, with tls.crt and tls.key of the folder {certs}; conversion webhooks are not called")
+	fs.Var(&server, "apiserver", "a `flag` of kube-apiserver, such as --enable-admission-plugins=AlwaysPullImages")
 	fs.StringVar(&c.Name, "name", "controller", "the `name` of the program in plans and reports")
 	fs.Var(&env, "env", "adds `NAME=value` to the environment of the program")
 	fs.StringVar(&c.Dir, "workdir", ".", "the working `folder` of the program; \"\" is an empty one for each run")
@@ -73,7 +77,7 @@ func parse(args []string, errs io.Writer) (*options, error) {
 		return nil, err
 	}
 	c.Command, c.Env = fs.Args(), env
-	o.scenario.Mask, o.search.Plans, o.crds = mask, plans, crds
+	o.scenario.Mask, o.search.Plans, o.crds, o.hooks, o.server = mask, plans, crds, hooks, server
 	o.scenario.Controllers = []explore.Controller{c}
 	switch {
 	case o.steps == "":
