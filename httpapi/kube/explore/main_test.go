@@ -12,6 +12,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -124,12 +125,17 @@ func TestCommand(t *testing.T) {
 		return append(append(flags, more...), "--", os.Args[0])
 	}
 
-	code, out, errs := ran(t, args("right", "-tls")...)
-	assert.Equal(t, clean, code, errs)
-	assert.Contains(t, out, "2 runs in ")
-	assert.Contains(t, out, ": 0 findings")
-
-	code, out, errs = ran(t, args("careless", "-json", jsonFile, "-junit", junitFile, "-dir", pages)...)
+	var code int
+	var out, errs string
+	var both sync.WaitGroup // they wait most of the time
+	both.Go(func() {
+		code, out, errs := ran(t, args("right", "-tls")...)
+		assert.Equal(t, clean, code, errs)
+		assert.Contains(t, out, "2 runs in ")
+		assert.Contains(t, out, ": 0 findings")
+	})
+	both.Go(func() { code, out, errs = ran(t, args("careless", "-json", jsonFile, "-junit", junitFile, "-dir", pages)...) })
+	both.Wait()
 	assert.Equal(t, findings, code, errs)
 	const text = `after step 2 "2-delete-a": endpoints default/a exists, in the undisturbed run it does not`
 	assert.Contains(t, out, text+"\n")
