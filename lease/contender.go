@@ -19,8 +19,7 @@ import (
 )
 
 // Client reads and writes Leases for a Contender and for Observe. *store.Collection[Lease] is a
-// Client, and so is the Collection of httpapi/client, for a server elsewhere. Its methods must return
-// soon after the end of ctx.
+// Client, whether the Leases are in a store or on a server. The methods must return soon after the end of ctx.
 //
 // An error is temporary if its method Temporary() bool returns true or, without such a method, if
 // it is a Status with the code 429, or 500 and more. For a leader all errors are temporary until

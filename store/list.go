@@ -18,16 +18,12 @@ type List[T any] struct {
 	RemainingItemCount *int64
 }
 
-// List returns a page of objects. It waits only for a ResourceVersion in the future, at most three seconds. Errors
-// are ErrBadRequest, ErrInvalid, ErrExpired and ErrTimeout.
-func (c *Collection[T]) List(ctx context.Context, opts ListOptions) (*List[T], error) {
+func (c *local[T]) List(ctx context.Context, opts ListOptions) (*List[T], error) {
 	l, err := c.r.List(ctx, opts.registry())
 	return c.typedList(l), err
 }
 
-// All iterates over the objects of a namespace, or of all namespaces for "", in the order of "namespace/name" and in
-// their state at the call. An error is the last element.
-func (c *Collection[T]) All(ctx context.Context, namespace string) iter.Seq2[*T, error] {
+func (c *local[T]) All(ctx context.Context, namespace string) iter.Seq2[*T, error] {
 	l, err := c.r.List(ctx, registry.ListOptions{Namespace: namespace})
 	return func(yield func(*T, error) bool) {
 		if err != nil {
@@ -49,7 +45,7 @@ func (o ListOptions) registry() registry.ListOptions {
 	}
 }
 
-func (c *Collection[T]) typedList(l *registry.List) *List[T] {
+func (c *local[T]) typedList(l *registry.List) *List[T] {
 	if l == nil {
 		return nil
 	}

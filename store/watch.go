@@ -13,11 +13,7 @@ import (
 	"github.com/kubecoord/kubecoord/watch"
 )
 
-// Watch sends the changes of a collection. The watch opens when the sequence is ranged over, and ends with the loop.
-// At opts.Timeout the sequence ends without an error. Otherwise its last element is an error: the error of ctx,
-// ErrClosed, ErrBadRequest or ErrInvalid for opts, ErrTimeout for a ResourceVersion in the future, or ErrExpired if
-// history no longer has the next change. After ErrExpired list again, or use Follow.
-func (c *Collection[T]) Watch(ctx context.Context, opts WatchOptions) iter.Seq2[watch.Event[T], error] {
+func (c *local[T]) Watch(ctx context.Context, opts WatchOptions) iter.Seq2[watch.Event[T], error] {
 	return func(yield func(watch.Event[T], error) bool) {
 		w, err := c.r.Watch(ctx, opts.registry())
 		if err != nil {
@@ -44,7 +40,7 @@ func (c *Collection[T]) Watch(ctx context.Context, opts WatchOptions) iter.Seq2[
 }
 
 // delivered returns the object of an event: a copy, or the stored object itself for WatchOptions.Shared.
-func (c *Collection[T]) delivered(it *registry.Item, shared bool) *T {
+func (c *local[T]) delivered(it *registry.Item, shared bool) *T {
 	if shared && c.r.OwnVersion() == 0 {
 		return as[T](it.Stored())
 	}
@@ -59,10 +55,7 @@ func (o WatchOptions) registry() registry.ListOptions {
 	}
 }
 
-// Follow is like Watch, but does not end with ErrExpired: it lists again, and sends the differences to the objects it
-// sent before. So the consumer always gets to the current state, but may miss states in between. An object that was
-// deleted meanwhile is sent in the last state that was sent. opts.ResourceVersion must be "". Bookmarks are not sent.
-func (c *Collection[T]) Follow(ctx context.Context, opts WatchOptions) iter.Seq2[watch.Event[T], error] {
+func (c *local[T]) Follow(ctx context.Context, opts WatchOptions) iter.Seq2[watch.Event[T], error] {
 	return func(yield func(watch.Event[T], error) bool) {
 		f := follower[T]{c: c, opts: opts}
 		f.differ = differ.New(identity, func(t watch.EventType, it *registry.Item) error {
@@ -93,7 +86,7 @@ var errLeft = errors.New("left")
 
 // follower is the state of one Follow.
 type follower[T any] struct {
-	c        *Collection[T]
+	c        *local[T]
 	opts     WatchOptions
 	deadline time.Time // zero without opts.Timeout
 	differ   *differ.Differ[*registry.Item]

@@ -18,41 +18,38 @@ import (
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
-// Collection reads and writes the objects of one kind on a server; see store.Collection. It has
-// no state of its own, and may be used from any goroutine. Arguments of type *T must not be nil.
-type Collection[T any] struct {
+// Collection is a store.Collection, whose objects In finds on a server.
+type Collection[T any] = store.Collection[T]
+
+// In returns the collection of a kind on the server of a Client.
+func In[T any](c *Client, k *store.Kind[T]) *Collection[T] {
+	return store.CollectionOf(&remote[T]{c: c, kind: kinds.Of(k), info: k.Info()})
+}
+
+// remote are the objects of one kind on a server.
+type remote[T any] struct {
 	c      *Client
 	kind   *kinds.Kind
 	info   *kind.Info
 	status bool
 }
 
-// In returns the collection of a kind on the server of a Client.
-func In[T any](c *Client, k *store.Kind[T]) *Collection[T] {
-	return &Collection[T]{c: c, kind: kinds.Of(k), info: k.Info()}
-}
+func (c *remote[T]) Clock() clock.Clock { return clock.Real{} }
 
-// Clock returns clock.Real, as a server has a time of its own.
-func (c *Collection[T]) Clock() clock.Clock { return clock.Real{} }
-
-// Status returns the Collection of the status subresource. Update, Modify, Patch and Apply through
-// it write only the status. Create, Delete and DeleteCollection are errors. Reads are the same.
-func (c *Collection[T]) Status() *Collection[T] {
+func (c *remote[T]) Status() *Collection[T] {
 	s := *c
 	s.status = true
-	return &s
+	return store.CollectionOf(&s)
 }
 
-// Create stores a new object and returns it with the fields that the server sets.
-func (c *Collection[T]) Create(ctx context.Context, obj *T, opts store.CreateOptions) (*T, error) {
+func (c *remote[T]) Create(ctx context.Context, obj *T, opts store.CreateOptions) (*T, error) {
 	if c.status {
 		return nil, errOfStatus("Create")
 	}
 	return c.write(ctx, http.MethodPost, "application/json", obj, "", writeQuery(opts.DryRun, opts.FieldManager))
 }
 
-// Get returns the current state of an object, or store.ErrNotFound.
-func (c *Collection[T]) Get(ctx context.Context, namespace, name string) (*T, error) {
+func (c *remote[T]) Get(ctx context.Context, namespace, name string) (*T, error) {
 	path, err := c.objectPath(namespace, name)
 	if err != nil {
 		return nil, err
@@ -60,17 +57,12 @@ func (c *Collection[T]) Get(ctx context.Context, namespace, name string) (*T, er
 	return c.object(ctx, &request{method: http.MethodGet, path: path})
 }
 
-// Update replaces the object with the same namespace and name. obj must have the current
-// resourceVersion, or else the error is store.ErrConflict.
-func (c *Collection[T]) Update(ctx context.Context, obj *T, opts store.UpdateOptions) (*T, error) {
+func (c *remote[T]) Update(ctx context.Context, obj *T, opts store.UpdateOptions) (*T, error) {
 	name := c.kind.Given(obj).GetObjectMeta().Name
 	return c.write(ctx, http.MethodPut, "application/json", obj, name, writeQuery(opts.DryRun, opts.FieldManager))
 }
 
-// Modify calls change with the current state and stores the result. If another write comes first,
-// it calls change again with the newer state, until ctx ends. It returns an error of change
-// unchanged.
-func (c *Collection[T]) Modify(ctx context.Context, namespace, name string, change func(obj *T) error, opts store.UpdateOptions) (*T, error) {
+func (c *remote[T]) Modify(ctx context.Context, namespace, name string, change func(obj *T) error, opts store.UpdateOptions) (*T, error) {
 	for {
 		obj, err := c.Get(ctx, namespace, name)
 		if err != nil {
@@ -88,10 +80,7 @@ func (c *Collection[T]) Modify(ctx context.Context, namespace, name string, chan
 	}
 }
 
-// Delete removes an object, or marks it as terminating if it has finalizers. It returns the marked
-// object. Of an object that is gone, the server sends no more than the name: the result has
-// namespace, name and uid.
-func (c *Collection[T]) Delete(ctx context.Context, namespace, name string, opts store.DeleteOptions) (*T, error) {
+func (c *remote[T]) Delete(ctx context.Context, namespace, name string, opts store.DeleteOptions) (*T, error) {
 	if c.status {
 		return nil, errOfStatus("Delete")
 	}
@@ -118,18 +107,14 @@ func (c *Collection[T]) Delete(ctx context.Context, namespace, name string, opts
 	return gone, nil
 }
 
-// DeleteCollection deletes the objects that List returns for the options, and returns them as they
-// were before. Unlike a store, a server refuses to delete from all namespaces at once.
-func (c *Collection[T]) DeleteCollection(ctx context.Context, opts store.DeleteOptions, list store.ListOptions) (*store.List[T], error) {
+func (c *remote[T]) DeleteCollection(ctx context.Context, opts store.DeleteOptions, list store.ListOptions) (*store.List[T], error) {
 	if c.status {
 		return nil, errOfStatus("DeleteCollection")
 	}
 	return c.list(ctx, list, &request{method: http.MethodDelete, contentType: "application/json", body: deleteBody(opts)})
 }
 
-// Patch applies a patch of type t to the preferred version of the kind, and returns the result.
-// Unknown and duplicate fields are errors.
-func (c *Collection[T]) Patch(ctx context.Context, namespace, name string, t store.PatchType, data []byte, opts store.PatchOptions) (*T, error) {
+func (c *remote[T]) Patch(ctx context.Context, namespace, name string, t store.PatchType, data []byte, opts store.PatchOptions) (*T, error) {
 	path, err := c.objectPath(namespace, name)
 	if err != nil {
 		return nil, err
@@ -141,10 +126,7 @@ func (c *Collection[T]) Patch(ctx context.Context, namespace, name string, t sto
 	})
 }
 
-// Apply merges config into the object of that name, or creates it, and makes the field manager the
-// owner of the fields in config. The error is store.ErrConflict if another manager owns a field
-// with another value and Force is not set.
-func (c *Collection[T]) Apply(ctx context.Context, config *T, opts store.ApplyOptions) (*T, error) {
+func (c *remote[T]) Apply(ctx context.Context, config *T, opts store.ApplyOptions) (*T, error) {
 	query := writeQuery(opts.DryRun, opts.FieldManager)
 	if opts.Force {
 		query.Set("force", "true")
@@ -154,7 +136,7 @@ func (c *Collection[T]) Apply(ctx context.Context, config *T, opts store.ApplyOp
 }
 
 // write sends an object; name is "" for a create.
-func (c *Collection[T]) write(ctx context.Context, method, contentType string, obj *T, name string, query url.Values) (*T, error) {
+func (c *remote[T]) write(ctx context.Context, method, contentType string, obj *T, name string, query url.Values) (*T, error) {
 	o := c.kind.Given(obj)
 	namespace := o.GetObjectMeta().Namespace
 	if c.info.ClusterScoped {
@@ -177,7 +159,7 @@ func (c *Collection[T]) write(ctx context.Context, method, contentType string, o
 }
 
 // object sends a request whose answer is an object.
-func (c *Collection[T]) object(ctx context.Context, r *request) (*T, error) {
+func (c *remote[T]) object(ctx context.Context, r *request) (*T, error) {
 	r.most = maxObject
 	data, err := c.c.do(ctx, r)
 	if err != nil {
@@ -186,7 +168,7 @@ func (c *Collection[T]) object(ctx context.Context, r *request) (*T, error) {
 	return c.decode(data)
 }
 
-func (c *Collection[T]) decode(data []byte) (*T, error) {
+func (c *remote[T]) decode(data []byte) (*T, error) {
 	o, err := c.kind.ReadWireJSON(data)
 	if err != nil {
 		return nil, fmt.Errorf("client: the answer is no %s: %w", c.info.Kind, err)
@@ -195,7 +177,7 @@ func (c *Collection[T]) decode(data []byte) (*T, error) {
 }
 
 // collectionPath returns the path of a collection; namespace is "" for all namespaces.
-func (c *Collection[T]) collectionPath(namespace string) (string, error) {
+func (c *remote[T]) collectionPath(namespace string) (string, error) {
 	path := "/api/" + c.info.Versions[c.kind.OwnVersion()].Name
 	if c.info.Group != "" {
 		path = "/apis/" + c.info.Group + "/" + c.info.Versions[c.kind.OwnVersion()].Name
@@ -210,7 +192,7 @@ func (c *Collection[T]) collectionPath(namespace string) (string, error) {
 }
 
 // objectPath returns the path of an object.
-func (c *Collection[T]) objectPath(namespace, name string) (string, error) {
+func (c *remote[T]) objectPath(namespace, name string) (string, error) {
 	if name == "" {
 		return "", meta.NewBadRequest("name: got none, want one")
 	}
@@ -240,7 +222,7 @@ func errOfStatus(verb string) error {
 }
 
 // subresource is the end of the path of a write.
-func (c *Collection[T]) subresource() string {
+func (c *remote[T]) subresource() string {
 	if c.status {
 		return "/status"
 	}

@@ -1,9 +1,8 @@
 // Package client reads and writes the objects of a server over HTTP: a kubecoord server, or the
 // API server of Kubernetes. It imports none of Kubernetes' libraries, and no package of the server.
 //
-// A Collection has the methods of store.Collection, with the same arguments, options, events and
-// errors. So code for the objects of a store works over a network too, and a Collection of Leases
-// is a lease.Client:
+// A Collection is a store.Collection: the methods, their arguments, options, events and errors are those of a store. So code for the objects
+// of a store works over a network too, and a Collection of Leases is a lease.Client:
 //
 //	config, err := client.Kubeconfig("")
 //	c, err := client.New(config)
@@ -11,7 +10,15 @@
 //	contender, err := lease.NewContender(leases, lease.ContenderOptions{...})
 //
 // Objects have the preferred version of their kind. The server validates them and fills in their
-// defaults; the functions of a kind.Descriptor are not called.
+// defaults; the functions of a kind.Descriptor are not called. A server differs from a store in this:
+//
+//   - Clock returns clock.Real, as a server has a time of its own.
+//   - Delete returns only namespace, name and uid of an object that is gone: the server sends no more.
+//   - DeleteCollection from all namespaces at once is refused.
+//   - All reads pages of 500 objects. Its error is store.ErrExpired if the loop is so slow that the state is no longer in history.
+//   - Watch goes on after the last resourceVersion that it saw if a connection is lost or the server cannot be reached, until its context
+//     ends. The error of the context is then joined with the last error of the server. Any other answer that a repetition would not
+//     change, such as 403, ends the watch. A ResourceVersion of "" reads a list first, and WatchOptions.Shared has no effect.
 //
 // # Errors
 //

@@ -11,18 +11,14 @@ import (
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
-// List returns a page of objects.
-func (c *Collection[T]) List(ctx context.Context, opts store.ListOptions) (*store.List[T], error) {
+func (c *remote[T]) List(ctx context.Context, opts store.ListOptions) (*store.List[T], error) {
 	return c.list(ctx, opts, &request{method: http.MethodGet})
 }
 
 // pageSize is how many objects All reads at once, as client-go does.
 const pageSize = 500
 
-// All iterates over the objects of a namespace, or of all namespaces for "", in the order of
-// "namespace/name" and in their state at the call. It reads pages of 500 objects. An error is the
-// last element: store.ErrExpired if the loop is so slow that the state is no longer in history.
-func (c *Collection[T]) All(ctx context.Context, namespace string) iter.Seq2[*T, error] {
+func (c *remote[T]) All(ctx context.Context, namespace string) iter.Seq2[*T, error] {
 	opts := store.ListOptions{Namespace: namespace, Limit: pageSize}
 	first, err := c.List(ctx, opts)
 	return func(yield func(*T, error) bool) {
@@ -47,7 +43,7 @@ func (c *Collection[T]) All(ctx context.Context, namespace string) iter.Seq2[*T,
 }
 
 // list sends a request whose answer is a list of the objects that opts choose.
-func (c *Collection[T]) list(ctx context.Context, opts store.ListOptions, r *request) (*store.List[T], error) {
+func (c *remote[T]) list(ctx context.Context, opts store.ListOptions, r *request) (*store.List[T], error) {
 	path, err := c.collectionPath(opts.Namespace)
 	if err != nil {
 		return nil, err

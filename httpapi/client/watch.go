@@ -18,15 +18,7 @@ import (
 	"github.com/kubecoord/kubecoord/watch"
 )
 
-// Watch sends the changes of a collection, each once and in their order, as store.Collection.Watch
-// does. If a connection is lost or the server cannot be reached, the watch goes on after the last
-// resourceVersion that it saw, until ctx ends. At opts.Timeout the sequence ends without an error.
-// Otherwise its last element is an error: the error of ctx, joined with the last error of the
-// server if it failed; store.ErrExpired if history no longer has the next change; or another answer
-// that a repetition would not change, such as 403. opts.Shared has no effect.
-//
-// A ResourceVersion of "" reads a list first, and then watches.
-func (c *Collection[T]) Watch(ctx context.Context, opts store.WatchOptions) iter.Seq2[watch.Event[T], error] {
+func (c *remote[T]) Watch(ctx context.Context, opts store.WatchOptions) iter.Seq2[watch.Event[T], error] {
 	return func(yield func(watch.Event[T], error) bool) {
 		if _, err := strconv.ParseUint(cmp.Or(opts.ResourceVersion, "0"), 10, 64); err != nil {
 			yield(watch.Event[T]{}, meta.NewBadRequest("resourceVersion: Invalid value: %q: %v", opts.ResourceVersion, err))
@@ -71,7 +63,7 @@ var errLeft = errors.New("left")
 
 // watcher is the state of one Watch or Follow.
 type watcher[T any] struct {
-	c        *Collection[T]
+	c        *remote[T]
 	opts     store.WatchOptions
 	selected store.ListOptions
 	send     func(watch.Event[T]) bool // false if the consumer left the loop
@@ -82,7 +74,7 @@ type watcher[T any] struct {
 	failed   error // the last failure, nil after an event
 }
 
-func (c *Collection[T]) watcher(opts store.WatchOptions, send func(watch.Event[T]) bool) *watcher[T] {
+func (c *remote[T]) watcher(opts store.WatchOptions, send func(watch.Event[T]) bool) *watcher[T] {
 	w := &watcher[T]{c: c, opts: opts, send: send, after: opts.ResourceVersion}
 	if opts.Name != "" {
 		byName := "metadata.name=" + opts.Name
@@ -262,10 +254,7 @@ func (w *watcher[T]) next(frames *frames) (ev watch.Event[T], ended bool, err er
 	return watch.Event[T]{Type: f.Type, Object: obj}, false, nil
 }
 
-// Follow is like Watch, but does not end with store.ErrExpired: it lists again, and sends the
-// differences to the objects it sent before; see store.Collection.Follow. opts.ResourceVersion must
-// be "". Bookmarks are not sent.
-func (c *Collection[T]) Follow(ctx context.Context, opts store.WatchOptions) iter.Seq2[watch.Event[T], error] {
+func (c *remote[T]) Follow(ctx context.Context, opts store.WatchOptions) iter.Seq2[watch.Event[T], error] {
 	return func(yield func(watch.Event[T], error) bool) {
 		if opts.ResourceVersion != "" {
 			yield(watch.Event[T]{}, meta.NewBadRequest("resourceVersion: got %q, want none: Follow begins with the current state", opts.ResourceVersion))
@@ -304,7 +293,7 @@ func (c *Collection[T]) Follow(ctx context.Context, opts store.WatchOptions) ite
 	}
 }
 
-func (c *Collection[T]) identity(obj *T) differ.Identity {
+func (c *remote[T]) identity(obj *T) differ.Identity {
 	m := c.kind.Given(obj).GetObjectMeta()
 	return differ.Identity{Namespace: m.Namespace, Name: m.Name, UID: m.UID, ResourceVersion: m.ResourceVersion}
 }

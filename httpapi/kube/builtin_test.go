@@ -25,7 +25,7 @@ import (
 func collections[T any, P interface {
 	*T
 	runtime.Object
-}](t *testing.T, api *apitest.API) (kind kind.Kind, doors map[string]*kube.Collection[T]) {
+}](t *testing.T, api *apitest.API) (kind kind.Kind, doors map[string]*store.Collection[T]) {
 	kind, err := kube.KindOf[T, P](clientgoscheme.Scheme, api.Handler().Kinds())
 	require.NoError(t, err)
 	c, err := client.New(client.Config{Server: api.Host(), Transport: api.Transport()})
@@ -34,7 +34,7 @@ func collections[T any, P interface {
 	require.NoError(t, err)
 	remote, err := kube.In[T, P](kind, c)
 	require.NoError(t, err)
-	return kind, map[string]*kube.Collection[T]{"store": local, "client": remote}
+	return kind, map[string]*store.Collection[T]{"store": local, "client": remote}
 }
 
 func newBuiltins(t *testing.T) *apitest.API {

@@ -56,7 +56,7 @@ var backupKind = store.MustKind(kind.Descriptor[*store.Unstructured]{
 })
 
 // atBothDoors runs a test with the Backups of a store, and with the Backups of a server.
-func atBothDoors(t *testing.T, test func(t *testing.T, backups *kube.Collection[Backup])) {
+func atBothDoors(t *testing.T, test func(t *testing.T, backups *store.Collection[Backup])) {
 	serve := func(t *testing.T) *apitest.API {
 		return apitest.New(t, apitest.Options{API: httpapi.Options{Kinds: []kind.Kind{backupKind}}})
 	}
@@ -88,7 +88,7 @@ func newBackup(name string) *Backup {
 	}
 }
 
-func mustCreate(t *testing.T, backups *kube.Collection[Backup], name string) *Backup {
+func mustCreate(t *testing.T, backups *store.Collection[Backup], name string) *Backup {
 	t.Helper()
 	b, err := backups.Create(t.Context(), newBackup(name), store.CreateOptions{FieldManager: "test"})
 	require.NoError(t, err)
@@ -96,7 +96,7 @@ func mustCreate(t *testing.T, backups *kube.Collection[Backup], name string) *Ba
 }
 
 func TestObjectsComeBackAsTheyWereWritten(t *testing.T) {
-	atBothDoors(t, func(t *testing.T, backups *kube.Collection[Backup]) {
+	atBothDoors(t, func(t *testing.T, backups *store.Collection[Backup]) {
 		created := mustCreate(t, backups, "a")
 		assert.Equal(t, newBackup("a").Spec, created.Spec)
 		assert.Equal(t, map[string]string{"app": "a"}, created.Labels)
@@ -123,7 +123,7 @@ func TestObjectsComeBackAsTheyWereWritten(t *testing.T) {
 }
 
 func TestStatusIsWrittenAlone(t *testing.T) {
-	atBothDoors(t, func(t *testing.T, backups *kube.Collection[Backup]) {
+	atBothDoors(t, func(t *testing.T, backups *store.Collection[Backup]) {
 		b := mustCreate(t, backups, "a")
 		b.Spec.Schedule = "not written"
 		b.Status.Conditions = []metav1.Condition{{Type: "Ready", Status: metav1.ConditionTrue, Reason: "Done"}}
@@ -135,7 +135,7 @@ func TestStatusIsWrittenAlone(t *testing.T) {
 }
 
 func TestModifyChangesTheNewestState(t *testing.T) {
-	atBothDoors(t, func(t *testing.T, backups *kube.Collection[Backup]) {
+	atBothDoors(t, func(t *testing.T, backups *store.Collection[Backup]) {
 		mustCreate(t, backups, "a")
 		got, err := backups.Modify(t.Context(), "ns", "a", func(b *Backup) error { b.Spec.Keep = nil; return nil }, store.UpdateOptions{})
 		require.NoError(t, err)
@@ -147,7 +147,7 @@ func TestModifyChangesTheNewestState(t *testing.T) {
 }
 
 func TestPatchAndApplyReturnTheResult(t *testing.T) {
-	atBothDoors(t, func(t *testing.T, backups *kube.Collection[Backup]) {
+	atBothDoors(t, func(t *testing.T, backups *store.Collection[Backup]) {
 		mustCreate(t, backups, "a")
 		got, err := backups.Patch(t.Context(), "ns", "a", store.MergePatch, []byte(`{"spec":{"keep":7}}`), store.PatchOptions{FieldManager: "p"})
 		require.NoError(t, err)
@@ -164,7 +164,7 @@ func TestPatchAndApplyReturnTheResult(t *testing.T) {
 }
 
 func TestListsAndDeletions(t *testing.T) {
-	atBothDoors(t, func(t *testing.T, backups *kube.Collection[Backup]) {
+	atBothDoors(t, func(t *testing.T, backups *store.Collection[Backup]) {
 		for _, name := range []string{"a", "b", "c"} {
 			mustCreate(t, backups, name)
 		}
@@ -200,7 +200,7 @@ func names(all []*Backup) (names []string) {
 }
 
 func TestWatchAndFollowSendTypedObjects(t *testing.T) {
-	atBothDoors(t, func(t *testing.T, backups *kube.Collection[Backup]) {
+	atBothDoors(t, func(t *testing.T, backups *store.Collection[Backup]) {
 		mustCreate(t, backups, "a")
 		first := true
 		for ev, err := range backups.Watch(t.Context(), store.WatchOptions{Namespace: "ns"}) {

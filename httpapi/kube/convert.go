@@ -13,9 +13,15 @@ import (
 )
 
 // converted has the untyped objects of a collection as values of T.
-type converted[T any] struct{ objects objects[store.Unstructured] }
+type converted[T any] struct {
+	objects *store.Collection[store.Unstructured]
+}
 
 func (c converted[T]) Clock() clock.Clock { return c.objects.Clock() }
+
+func (c converted[T]) Status() *store.Collection[T] {
+	return store.CollectionOf(converted[T]{c.objects.Status()})
+}
 
 func (c converted[T]) Create(ctx context.Context, obj *T, opts store.CreateOptions) (*T, error) {
 	return send(obj, func(u *store.Unstructured) (*store.Unstructured, error) { return c.objects.Create(ctx, u, opts) })

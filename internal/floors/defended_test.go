@@ -26,7 +26,7 @@ func defended() []defence {
 			"store/fixture.DefaultMaxBytes", "store/fixture.Error", "store/fixture.FormList", "store/fixture.Place",
 		}},
 		{"a type or method that lets code for a store work over HTTP", []string{
-			"store.Collection.Clock", "httpapi/client.Client", "httpapi/client.Collection.Clock", "httpapi/client.Collection.Status",
+			"store.Collection.Clock", "store.CollectionOf", "httpapi/client.Client",
 		}},
 		{"what httpapi/kube and store/etcd are made of, modules of their own", []string{
 			"store.Of", "store.Store.CheckContact", "store.Store.SetClaims", "store.Store.Registry", "httpapi.Attributes.Forbidden", "store/admission.Malformed",

@@ -24,7 +24,7 @@ import (
 type controller struct {
 	api         *httpapi.API
 	st          *store.Store
-	definitions *kube.Collection[apiextensionsv1.CustomResourceDefinition]
+	definitions *store.Collection[apiextensionsv1.CustomResourceDefinition]
 	calls       *webhooks.Calls
 	known       map[string]*definition // by name
 	groups      map[string]*group

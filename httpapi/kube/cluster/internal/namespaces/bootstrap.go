@@ -13,7 +13,6 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 
 	"github.com/kubecoord/kubecoord/httpapi"
-	"github.com/kubecoord/kubecoord/httpapi/kube"
 	"github.com/kubecoord/kubecoord/store"
 	"github.com/kubecoord/kubecoord/store/clock"
 )
@@ -120,7 +119,7 @@ func service(port int, ip netip.Addr) *corev1.Service {
 }
 
 // create makes an object unless there is one of its name.
-func create[T any](ctx context.Context, in *kube.Collection[T], namespace, name string, o *T) error {
+func create[T any](ctx context.Context, in *store.Collection[T], namespace, name string, o *T) error {
 	if _, err := in.Get(ctx, namespace, name); err == nil {
 		return nil
 	}

@@ -11,7 +11,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/kubecoord/kubecoord/httpapi"
-	"github.com/kubecoord/kubecoord/httpapi/kube"
 	"github.com/kubecoord/kubecoord/httpapi/kube/cluster/internal/controller"
 	"github.com/kubecoord/kubecoord/store"
 	"github.com/kubecoord/kubecoord/store/clock"
@@ -34,7 +33,7 @@ type deleter struct {
 	api        *httpapi.API
 	st         *store.Store
 	clock      clock.Clock
-	namespaces *kube.Collection[corev1.Namespace]
+	namespaces *store.Collection[corev1.Namespace]
 	queue      *controller.Queue[task]
 
 	mu      sync.Mutex           // guards all below

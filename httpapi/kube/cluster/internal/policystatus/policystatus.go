@@ -56,7 +56,7 @@ func isPolicy(k kind.Kind) bool {
 
 type statuses struct {
 	api      *httpapi.API
-	policies *kube.Collection[admissionv1.ValidatingAdmissionPolicy]
+	policies *store.Collection[admissionv1.ValidatingAdmissionPolicy]
 	queue    *controller.Queue[string] // of names
 }
 
