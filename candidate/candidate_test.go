@@ -37,7 +37,7 @@ func TestV1alpha1ConvertsThereAndBack(t *testing.T) {
 }
 
 func TestV1alpha1SharesNoMemoryWithTheStoredObject(t *testing.T) {
-	r := store.New(store.Options{}).Registry().Resource(kinds.Of(Kind()))
+	r := (*registry.Store)(store.New(store.Options{})).Resource(kinds.Of(Kind()))
 	it, err := r.Create(t.Context(), &LeaseCandidate{
 		ObjectMeta: meta.ObjectMeta{Name: "a", Labels: map[string]string{"k": "v"}},
 		Spec: LeaseCandidateSpec{
@@ -114,7 +114,7 @@ func TestListOfStrategiesThroughUpdates(t *testing.T) {
 const alpha1 = 2
 
 func TestVersionsSeeEachOthersWrites(t *testing.T) {
-	r := store.New(store.Options{}).Registry().Resource(kinds.Of(Kind()))
+	r := (*registry.Store)(store.New(store.Options{})).Resource(kinds.Of(Kind()))
 	put := func(list ...lease.CoordinatedLeaseStrategy) *registry.Item {
 		t.Helper()
 		req := registry.Request{Namespace: "ns", Name: "a", Version: alpha1}

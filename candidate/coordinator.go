@@ -62,7 +62,7 @@ func NewCoordinator(st *store.Store, opts CoordinatorOptions) (*Coordinator, err
 	if err := opts.validate(); err != nil {
 		return nil, err
 	}
-	return &Coordinator{st: st.Registry(), clock: st.Clock(), leases: lease.In(st), candidates: In(st), opts: opts}, nil
+	return &Coordinator{st: (*registry.Store)(st), clock: st.Clock(), leases: lease.In(st), candidates: In(st), opts: opts}, nil
 }
 
 func (o *CoordinatorOptions) setDefaults() {

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/kubecoord/kubecoord/internal/registry"
 	"github.com/kubecoord/kubecoord/lease"
 	"github.com/kubecoord/kubecoord/store"
 	"github.com/kubecoord/kubecoord/store/clock"
@@ -117,7 +118,7 @@ func TestCoordinatorWithAnIdentityEndsWhenItCannotDecide(t *testing.T) {
 		require.NoError(t, err)
 		closed := store.New(store.Options{})
 		closed.Close()
-		e.st = closed.Registry() // it can still renew its Lease
+		e.st = (*registry.Store)(closed) // it can still renew its Lease
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
 		assert.ErrorIs(t, e.Run(ctx), store.ErrClosed)

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/kubecoord/kubecoord/internal/registry"
 	"github.com/kubecoord/kubecoord/lease"
 	"github.com/kubecoord/kubecoord/store"
 	"github.com/kubecoord/kubecoord/store/clock"
@@ -68,7 +69,7 @@ func TestConflictOfStrategiesStopsTheElectionUntilItIsResolved(t *testing.T) {
 }
 
 // writes returns how many changes the store has seen.
-func (w *world) writes() int { return int(w.st.Registry().ResourceVersion()) }
+func (w *world) writes() int { return int((*registry.Store)(w.st).ResourceVersion()) }
 
 func TestCustomStrategyIsUsed(t *testing.T) {
 	last := func(candidates []*LeaseCandidate) *LeaseCandidate { return candidates[len(candidates)-1] }

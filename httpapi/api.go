@@ -109,7 +109,7 @@ func Controller(run func(ctx context.Context, a *API)) Part {
 // them.
 func Elect(opts candidate.CoordinatorOptions) Part {
 	return func(a *API, _ *Options) func(context.Context) {
-		elector, err := candidate.NewCoordinator(a.store, opts)
+		elector, err := candidate.NewCoordinator(a.Store(), opts)
 		if err != nil {
 			panic(fmt.Sprintf("httpapi: Elect: %v", err))
 		}
@@ -122,9 +122,8 @@ type Admission = admission.Interface
 
 // API is the http.Handler of a store. It is safe for concurrent use.
 type API struct {
-	store *store.Store
-	st    *registry.Store // of store
-	log   func(LogEntry)
+	st  *registry.Store // of store
+	log func(LogEntry)
 
 	authenticate Authenticator
 	authorize    Authorizer
@@ -163,7 +162,7 @@ func Kinds() []kind.Kind {
 // the same group and name, and if the store has another kind in place of one of them. Lease, LeaseCandidate and
 // Endpoints are always the kinds of the function Kinds: opts.Kinds must not have others.
 func New(st *store.Store, opts Options) *API {
-	a := &API{store: st, st: st.Registry()}
+	a := &API{st: (*registry.Store)(st)}
 	s, err := newServed(append(Kinds(), opts.Kinds...), a.st.Now())
 	if err != nil {
 		panic(err.Error())
@@ -213,7 +212,7 @@ func (a *API) start(s *served, opts Options) {
 }
 
 // Store returns the store that the API serves.
-func (a *API) Store() *store.Store { return a.store }
+func (a *API) Store() *store.Store { return (*store.Store)(a.st) }
 
 // Close is Shutdown that waits no longer than requests may take: for RequestTimeout, or a minute without one. It logs what it leaves.
 func (a *API) Close() {
@@ -247,7 +246,7 @@ func (a *API) Shutdown(ctx context.Context) error {
 // Load stores objects of the kinds that are served, all of them or none; see package store/fixture.
 // Open watches report them. Kinds that the objects define are served when Load returns.
 func (a *API) Load(ctx context.Context, sources ...fixture.Source) error {
-	err := fixture.Load(ctx, a.store, fixture.Options{Kinds: a.Kinds()}, sources...)
+	err := fixture.Load(ctx, a.Store(), fixture.Options{Kinds: a.Kinds()}, sources...)
 	if err == nil {
 		a.serveDefined(ctx)
 	}
@@ -259,14 +258,14 @@ func (a *API) Dump(w io.Writer, opts fixture.DumpOptions) error {
 	if opts.Kinds == nil {
 		opts.Kinds = a.Kinds()
 	}
-	return fixture.Dump(w, a.store, opts)
+	return fixture.Dump(w, a.Store(), opts)
 }
 
 // Fork returns an API of the kinds that are served now over another store, for example a fork of this API's store.
 // It is like New, but much cheaper, since the two share everything that depends on the kinds alone.
 // opts.Kinds is ignored. The caller must Close each of the two.
 func (a *API) Fork(st *store.Store, opts Options) *API {
-	f := &API{store: st, st: st.Registry()}
+	f := &API{st: (*registry.Store)(st)}
 	served := a.served.Load()
 	for _, k := range served.kinds {
 		if f.st.Check(kinds.Of(k)) != nil { // st was forked just before the kind changed, or just after

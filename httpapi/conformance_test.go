@@ -71,7 +71,7 @@ func newServerOn(t testing.TB, e *testengine.Engine) *server {
 	st, err := registry.Open(registry.Options{}, e, kinds.Of(lease.Kind()), kinds.Of(candidate.Kind()), kinds.Of(endpointskind.Kind()))
 	require.NoError(t, err)
 	require.NoError(t, st.Loaded(t.Context()))
-	s := &server{st: store.Of(st), api: httpapi.New(store.Of(st), httpapi.Options{})}
+	s := &server{st: (*store.Store)(st), api: httpapi.New((*store.Store)(st), httpapi.Options{})}
 	t.Cleanup(func() {
 		s.api.Close()
 		st.Close()

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/kubecoord/kubecoord/httpapi"
+	"github.com/kubecoord/kubecoord/internal/registry"
 	"github.com/kubecoord/kubecoord/store"
 )
 
@@ -49,7 +50,7 @@ func newServerWith(t testing.TB, storeOptions store.Options, options httpapi.Opt
 }
 
 // version returns the version of the last change.
-func (s *server) version() uint64 { return s.st.Registry().ResourceVersion() }
+func (s *server) version() uint64 { return (*registry.Store)(s.st).ResourceVersion() }
 
 // newRequest returns a request with JSON in its body, if it has one. Headers come in pairs; "-" removes one.
 func newRequest(t testing.TB, method, target, body string, headers ...string) *http.Request {

@@ -215,7 +215,7 @@ func (t *metricText) objects(api *API) {
 	t.family("apiserver_resource_objects", "gauge", "Number of stored objects at the time of last check split by kind. In case of a fetching error, the value will be -1.")
 	for _, kind := range api.served.Load().kinds {
 		info := kind.Info()
-		t.sample("apiserver_resource_objects", float64(api.store.Len(kind)), "group", info.Group, "resource", info.Plural)
+		t.sample("apiserver_resource_objects", float64(api.Store().Len(kind)), "group", info.Group, "resource", info.Plural)
 	}
 	if api.st.InMemory() {
 		t.family("apiserver_storage_size_bytes", "gauge", "Size of the storage database file physically allocated in bytes.")

@@ -17,6 +17,7 @@ import (
 
 	"github.com/kubecoord/kubecoord/httpapi"
 	"github.com/kubecoord/kubecoord/internal/kinds"
+	"github.com/kubecoord/kubecoord/internal/registry"
 	"github.com/kubecoord/kubecoord/store"
 	"github.com/kubecoord/kubecoord/store/field"
 	"github.com/kubecoord/kubecoord/store/kind"
@@ -156,7 +157,7 @@ func TestPanicAfterTheAnswerHasBegunCutsIt(t *testing.T) {
 		assert.Equal(t, io.ErrUnexpectedEOF, err)
 		resp.Body.Close()
 	}
-	assert.Equal(t, 0, s.st.Registry().Watchers())
+	assert.Equal(t, 0, (*registry.Store)(s.st).Watchers())
 	port.Close()
 	assert.Contains(t, text.String(), "panic serving GET "+engines+": no cell today")
 	assert.NotContains(t, text.String(), "http: panic", "it is logged once")

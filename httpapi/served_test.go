@@ -15,6 +15,7 @@ import (
 
 	"github.com/kubecoord/kubecoord/httpapi"
 	"github.com/kubecoord/kubecoord/internal/kinds"
+	"github.com/kubecoord/kubecoord/internal/registry"
 	"github.com/kubecoord/kubecoord/lease"
 	"github.com/kubecoord/kubecoord/store"
 	"github.com/kubecoord/kubecoord/store/clock"
@@ -182,7 +183,7 @@ func TestForkWhileAKindChanges(t *testing.T) {
 	require.NoError(t, err)
 	after, err := before.Fork()
 	require.NoError(t, err)
-	require.NoError(t, after.Registry().Register(ctx, kinds.Of(next)))
+	require.NoError(t, (*registry.Store)(after).Register(ctx, kinds.Of(next)))
 	writes := func(st *store.Store) {
 		api := s.api.Fork(st, httpapi.Options{})
 		defer st.Close()

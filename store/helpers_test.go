@@ -143,5 +143,5 @@ func assertStatus(t testing.TB, err error, code int32, reason meta.Reason, text 
 
 // resourceOf returns the untyped collection of a kind.
 func resourceOf(st *store.Store, kind kind.Kind) *registry.Resource {
-	return st.Registry().Resource(kinds.Of(kind))
+	return (*registry.Store)(st).Resource(kinds.Of(kind))
 }

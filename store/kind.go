@@ -51,7 +51,9 @@ func As[T any](k kind.Kind) (*Kind[T], error) {
 
 // In returns the collection of the kind in a store. It panics if the store already has a different Kind of the same
 // group and plural, and if Open opened the store without the kind.
-func (k *Kind[T]) In(st *Store) *Collection[T] { return newLocal[T](st.r.Resource(kinds.Of(k)), false) }
+func (k *Kind[T]) In(st *Store) *Collection[T] {
+	return newLocal[T](st.registry().Resource(kinds.Of(k)), false)
+}
 
 // as returns the typed pointer behind o, and nil for the nil object.
 func as[T any](o meta.Object) *T { return kind.ValueOf[T](o) }

@@ -18,7 +18,7 @@ type Objects struct{ r *registry.Resource }
 
 // Objects returns the objects of a kind. The error is for a kind that the store does not have, or that another has replaced.
 func (st *Store) Objects(k kind.Kind) (*Objects, error) {
-	r, err := st.r.Find(kinds.Of(k))
+	r, err := st.registry().Find(kinds.Of(k))
 	if err != nil {
 		return nil, err
 	}
@@ -104,7 +104,7 @@ type ObjectChange struct {
 // context, or ErrClosed.
 func (st *Store) Changes(ctx context.Context) iter.Seq2[[]ObjectChange, error] {
 	return func(yield func([]ObjectChange, error) bool) {
-		f := st.r.Feed(nil)
+		f := st.registry().Feed(nil)
 		defer f.Close()
 		for {
 			changes, relist, err := f.Poll()

@@ -45,24 +45,21 @@ type Options struct {
 }
 
 // Store holds objects of any number of kinds. All methods may be called from any goroutine.
-type Store struct{ r *registry.Store }
+type Store registry.Store
 
 // New returns an empty Store.
-func New(opts Options) *Store { return Of(registry.New(registry.Options(opts))) }
+func New(opts Options) *Store { return (*Store)(registry.New(registry.Options(opts))) }
 
-// Of returns the Store of a registry. It is for the packages of this project, as Registry is.
-func Of(r *registry.Store) *Store { return &Store{r} }
-
-// Registry returns the registry behind the Store, which only the packages of this project can use.
-func (st *Store) Registry() *registry.Store { return st.r }
+// registry returns what the Store is.
+func (st *Store) registry() *registry.Store { return (*registry.Store)(st) }
 
 // SetClaims makes the writes of objects take what these need beside themselves. It must be called before the first such write; a fork has
 // Claims of its own.
-func (st *Store) SetClaims(c admission.Claims) { st.r.SetClaims(c) }
+func (st *Store) SetClaims(c admission.Claims) { st.registry().SetClaims(c) }
 
 // Close ends all watches, open and new, with ErrClosed. Objects can still be read and written, unless they are kept
 // by a Backend: then these calls get ErrClosed too. Close may be called more than once.
-func (st *Store) Close() { st.r.Close() }
+func (st *Store) Close() { st.registry().Close() }
 
 // Fork returns an independent store in the same state, with the same history and Options. Open watches stay with
 // their store. A clock that is a clock.Forker is forked too. The caller must Close the fork. The error is ErrClosed.
@@ -71,38 +68,40 @@ func (st *Store) Close() { st.r.Close() }
 // A fork takes microseconds, whatever the number of objects: both stores share memory, and a write copies what it
 // changes. So many tests can start from one expensive state.
 func (st *Store) Fork() (*Store, error) {
-	f, err := st.r.Fork()
+	f, err := st.registry().Fork()
 	if err != nil {
 		return nil, err
 	}
-	return Of(f), nil
+	return (*Store)(f), nil
 }
 
 // ExpireHistory drops the history, as the compaction of a real server does. Watches that have not seen all changes,
 // and reads at an older resourceVersion, get ErrExpired.
-func (st *Store) ExpireHistory() { st.r.ExpireHistory() }
+func (st *Store) ExpireHistory() { st.registry().ExpireHistory() }
 
 // ResourceVersion returns the resourceVersion of the last change of any kind.
-func (st *Store) ResourceVersion() string { return strconv.FormatUint(st.r.ResourceVersion(), 10) }
+func (st *Store) ResourceVersion() string {
+	return strconv.FormatUint(st.registry().ResourceVersion(), 10)
+}
 
 // Clock returns Options.Clock, or clock.Real if that is nil or a clock.Func.
-func (st *Store) Clock() clock.Clock { return st.r.Clock() }
+func (st *Store) Clock() clock.Clock { return st.registry().Clock() }
 
 // Now returns the time of the store, as timestamps have it.
-func (st *Store) Now() time.Time { return st.r.Now() }
+func (st *Store) Now() time.Time { return st.registry().Now() }
 
 // CheckContact returns why watches over HTTP cannot begin: a store on etcd has had no contact to it for a while. It is nil for a store in
 // memory.
-func (st *Store) CheckContact() error { return st.r.CheckContact() }
+func (st *Store) CheckContact() error { return st.registry().CheckContact() }
 
 // Advance raises the resourceVersion to version, if it is lower: the next change has a greater one. So a store that
 // was loaded from a dump never repeats the resourceVersion of a change after the dump. It is an error for a store on
 // a Backend, which counts itself.
-func (st *Store) Advance(version uint64) error { return st.r.Restore(nil, version) }
+func (st *Store) Advance(version uint64) error { return st.registry().Restore(nil, version) }
 
 // Len returns how many objects of a kind the store has. It is 0 for a kind that the store does not have, such as one that
 // another has replaced.
-func (st *Store) Len(kind kind.Kind) int { return st.r.Len(kinds.Of(kind)) }
+func (st *Store) Len(kind kind.Kind) int { return st.registry().Len(kinds.Of(kind)) }
 
 // Change is one change in the history of a store.
 type Change struct {
@@ -119,7 +118,7 @@ type Change struct {
 // History returns the changes of a kind that the store still has, the oldest first. complete reports whether none is
 // missing. A kind that another has replaced has no history.
 func (st *Store) History(kind kind.Kind) (changes []Change, complete bool) {
-	r, err := st.r.Find(kinds.Of(kind))
+	r, err := st.registry().Find(kinds.Of(kind))
 	if err != nil {
 		return nil, false
 	}
@@ -135,7 +134,7 @@ func (st *Store) History(kind kind.Kind) (changes []Change, complete bool) {
 }
 
 // Watchers returns how many watches are open.
-func (st *Store) Watchers() int { return st.r.Watchers() }
+func (st *Store) Watchers() int { return st.registry().Watchers() }
 
 // Errors to compare with errors.Is. The errors of a Collection are *meta.StatusError, which have the Status of the
 // HTTP API.
@@ -173,5 +172,5 @@ func Open(ctx context.Context, opts Options, b backend.Backend, all ...kind.Kind
 		r.Close()
 		return nil, err
 	}
-	return Of(r), nil
+	return (*Store)(r), nil
 }

@@ -74,14 +74,14 @@ func (t *Template) change(o meta.Object) {
 func (st *Store) Put(ctx context.Context, all ...*Template) (stored []meta.Object, err error) {
 	var objects []*registry.Restored
 	for _, t := range all {
-		r, err := st.r.ForRestore(t.kind)
+		r, err := st.registry().ForRestore(t.kind)
 		if err != nil {
 			return nil, err
 		}
 		o := r.RestoreAgain(t.new(), t.size, t.change)
 		objects, stored = append(objects, o), append(stored, o.Object())
 	}
-	err = st.r.Restore(objects, 0)
+	err = st.registry().Restore(objects, 0)
 	if _, conflict := errors.AsType[*registry.RestoreError](err); err == nil || conflict {
 		return stored, err
 	}
@@ -92,7 +92,7 @@ func (st *Store) Put(ctx context.Context, all ...*Template) (stored []meta.Objec
 		own = t.kind.Copy(own)
 		m := own.GetObjectMeta()
 		m.UID, m.ManagedFields = "", nil
-		it, err := st.r.Resource(t.kind).Create(ctx, own, &registry.Request{Namespace: m.Namespace, FieldManager: t.manager})
+		it, err := st.registry().Resource(t.kind).Create(ctx, own, &registry.Request{Namespace: m.Namespace, FieldManager: t.manager})
 		if err != nil {
 			return stored, err
 		}

@@ -103,14 +103,14 @@ func New(t TB, opts ...Options) *API {
 			return nil
 		}
 	}
-	rec := newRecorder(st.Registry(), o.KeepHistory) // before o.API.Parts, whose writes it has too
+	rec := newRecorder((*registry.Store)(st), o.KeepHistory) // before o.API.Parts, whose writes it has too
 	return newAPI(t, st, rec, o, func(opts httpapi.Options) *httpapi.API { return httpapi.New(st, opts) })
 }
 
 // newAPI returns an API that ends with the test. serve makes its handler.
 func newAPI(t TB, st *store.Store, rec *recorder, o Options, serve func(httpapi.Options) *httpapi.API) *API {
 	a := &API{
-		t: t, opts: o, st: st.Registry(), recorder: rec,
+		t: t, opts: o, st: (*registry.Store)(st), recorder: rec,
 		closing: make(chan struct{}), open: map[*exchange]struct{}{}, crashed: map[string]*Fault{}, rushes: map[string]rush{},
 	}
 	opts := o.API
@@ -148,7 +148,7 @@ func (a *API) Fork(t TB) *API {
 		t.Fatalf("apitest.Fork: the API has ended: %v", err)
 		return nil
 	}
-	forked := store.Of(st)
+	forked := (*store.Store)(st)
 	return newAPI(t, forked, a.recorder.fork(st), a.opts, func(opts httpapi.Options) *httpapi.API { return a.api.Fork(forked, opts) })
 }
 

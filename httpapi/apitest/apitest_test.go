@@ -15,6 +15,7 @@ import (
 
 	"github.com/kubecoord/kubecoord/httpapi"
 	"github.com/kubecoord/kubecoord/httpapi/apitest"
+	"github.com/kubecoord/kubecoord/internal/registry"
 	"github.com/kubecoord/kubecoord/store"
 )
 
@@ -32,7 +33,7 @@ func TestOptionsReachTheStoreAndTheAPI(t *testing.T) {
 			},
 		},
 	})
-	assert.EqualValues(t, 5000, api.Store().Registry().ResourceVersion())
+	assert.EqualValues(t, 5000, (*registry.Store)(api.Store()).ResourceVersion())
 	d := doorTo(api)
 	assert.Equal(t, http.StatusUnauthorized, d.do(t, "GET", leases, "").code)
 	assert.Equal(t, http.StatusOK, d.do(t, "GET", leases, "", "Authorization", "Bearer s3cret").code)

@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/kubecoord/kubecoord/httpapi/apitest"
+	"github.com/kubecoord/kubecoord/internal/registry"
 	"github.com/kubecoord/kubecoord/lease"
 	"github.com/kubecoord/kubecoord/store/meta"
 )
@@ -55,7 +56,7 @@ func TestAnswersAreCompletedAsByARealServer(t *testing.T) {
 				assert.Equal(t, row.after, a.header.Get("Retry-After"))
 				assert.NotEmpty(t, a.header.Get("Audit-Id"), "as every answer has")
 				assert.Equal(t, 1, f.Hits())
-				assert.EqualValues(t, 1000, d.Store().Registry().ResourceVersion(), "the API did not see it")
+				assert.EqualValues(t, 1000, (*registry.Store)(d.Store()).ResourceVersion(), "the API did not see it")
 				if row.method != "POST" && row.reason == "Conflict" || row.reason == "TooManyRequests" {
 					assert.Equal(t, "a leases", s.Details.Name+" "+s.Details.Kind)
 				}
@@ -149,7 +150,7 @@ func TestRequestCancelledDuringADelayHasNoEffect(t *testing.T) {
 		d.client.Timeout = time.Second
 		require.ErrorIs(t, d.do(t, "POST", leases, leaseNamed("a")).err, context.DeadlineExceeded)
 		synctest.Wait()
-		assert.EqualValues(t, 1000, d.Store().Registry().ResourceVersion())
+		assert.EqualValues(t, 1000, (*registry.Store)(d.Store()).ResourceVersion())
 		assert.Equal(t, "create leases default/a cut", d.Requests()[0].String())
 	})
 }

@@ -29,7 +29,7 @@ func create(t *testing.T, st *registry.Store, names ...string) {
 	t.Helper()
 	for _, name := range names {
 		l := &lease.Lease{ObjectMeta: meta.ObjectMeta{Namespace: "ns", Name: name}}
-		_, err := lease.In(store.Of(st)).Create(t.Context(), l, store.CreateOptions{})
+		_, err := lease.In((*store.Store)(st)).Create(t.Context(), l, store.CreateOptions{})
 		require.NoError(t, err)
 	}
 }

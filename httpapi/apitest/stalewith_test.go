@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/kubecoord/kubecoord/httpapi/apitest"
+	"github.com/kubecoord/kubecoord/internal/registry"
 	"github.com/kubecoord/kubecoord/store"
 	"github.com/kubecoord/kubecoord/store/clock"
 )
@@ -40,7 +41,7 @@ func TestAdversaryLagsBehind(t *testing.T) {
 		behind := 0
 		for range 200 {
 			d.hold(t, time.Now().String())
-			now := fmt.Sprint(d.Store().Registry().ResourceVersion(), ": a")
+			now := fmt.Sprint((*registry.Store)(d.Store()).ResourceVersion(), ": a")
 			if got := d.do(t, "GET", leases+anyState, ""); got.code == http.StatusOK && names(t, got) != now {
 				behind++
 			}

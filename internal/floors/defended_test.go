@@ -29,7 +29,7 @@ func defended() []defence {
 			"store.Collection.Clock", "store.CollectionOf", "httpapi/client.Client",
 		}},
 		{"what httpapi/kube and store/etcd are made of, modules of their own", []string{
-			"store.Of", "store.Store.CheckContact", "store.Store.SetClaims", "store.Store.Registry", "httpapi.Attributes.Forbidden", "store/admission.Malformed",
+			"store.Store.CheckContact", "store.Store.SetClaims", "httpapi.Attributes.Forbidden", "store/admission.Malformed",
 		}},
 		{"what httpapi/kube makes kinds of the types of k8s.io/api of, a module of its own", []string{
 			"store/kind.Custom", "store/kind.CustomFuncs", "store/kind.NewCustom", "store/kind.NewLibrary", "store.Objects.State",

@@ -16,6 +16,7 @@ import (
 	"github.com/kubecoord/kubecoord/endpoints"
 	"github.com/kubecoord/kubecoord/internal/kinds"
 	"github.com/kubecoord/kubecoord/internal/openapi"
+	"github.com/kubecoord/kubecoord/internal/registry"
 	"github.com/kubecoord/kubecoord/lease"
 	"github.com/kubecoord/kubecoord/store"
 	"github.com/kubecoord/kubecoord/store/kind"
@@ -31,7 +32,7 @@ func coordination(t testing.TB, others ...kind.Kind) openapi.API {
 	t.Cleanup(st.Close)
 	api := openapi.API{Version: "v1.37.2"}
 	for _, kind := range append([]kind.Kind{lease.Kind(), candidate.Kind(), endpoints.Kind()}, others...) {
-		res := st.Registry().Resource(kinds.Of(kind))
+		res := (*registry.Store)(st).Resource(kinds.Of(kind))
 		info := res.Info()
 		for i, v := range info.Versions {
 			gv := meta.GroupVersion{Group: info.Group, Version: v.Name}

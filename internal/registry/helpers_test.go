@@ -80,7 +80,7 @@ type client[T any] struct {
 }
 
 func in[T any](st *registry.Store, kind *store.Kind[T]) *client[T] {
-	return &client[T]{kind.In(store.Of(st)), st.Resource(kinds.Of(kind))}
+	return &client[T]{kind.In((*store.Store)(st)), st.Resource(kinds.Of(kind))}
 }
 
 func (c *client[T]) List(ctx context.Context, opts registry.ListOptions) ([]*T, meta.ListMeta, error) {

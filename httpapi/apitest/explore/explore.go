@@ -237,7 +237,7 @@ func (x *explorer) prepare() error {
 func (x *explorer) look() {
 	x.double, x.uids, x.owned, x.types = map[string]bool{}, map[string]key{}, map[key]key{}, map[string]*codec.Type{}
 	groups := map[string]string{}
-	st := x.s.API.Store().Registry()
+	st := (*registry.Store)(x.s.API.Store())
 	all := x.s.API.Handler().Kinds()
 	for _, k := range all {
 		info := k.Info()

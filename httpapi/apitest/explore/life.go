@@ -158,9 +158,9 @@ func (l *life) run() {
 		l.adversary = apitest.Adversary(apitest.AdversaryOptions{Seed: l.plan.seed})
 	}
 	l.api = l.x.s.API.Fork(l)
-	l.api.Store().Registry().SkipRandom(uint64(l.nth) << 32) // what follows from a Seed differs too
+	(*registry.Store)(l.api.Store()).SkipRandom(uint64(l.nth) << 32) // what follows from a Seed differs too
 	defer l.end()
-	l.api.Store().Registry().Observe(l)
+	(*registry.Store)(l.api.Store()).Observe(l)
 	l.api.Fault(apitest.Choose(l.meet))
 	ctx, cancel := context.WithCancel(l.x.ctx)
 	defer cancel()

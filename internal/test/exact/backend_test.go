@@ -45,7 +45,7 @@ func newReplicated(t *testing.T, history int, seed uint64) *replicated {
 	for range 2 {
 		st, err := registry.Open(registry.Options{History: history}, w.e, kinds.Of(lease.Kind()), kinds.Of(candidate.Kind()), kinds.Of(endpoints.Kind()))
 		require.NoError(t, err)
-		api := httpapi.New(store.Of(st), httpapi.Options{})
+		api := httpapi.New((*store.Store)(st), httpapi.Options{})
 		t.Cleanup(func() {
 			api.Close()
 			st.Close()
@@ -139,7 +139,7 @@ func (w *replicated) crowd(t *testing.T, seed uint64) {
 	for i, api := range w.apis {
 		for _, door := range []exact.Door{
 			exact.HTTPDoor{Base: "http://test", Client: &http.Client{Transport: api.Transport()}},
-			exact.GoDoor{Leases: lease.In(store.Of(w.st[i]))},
+			exact.GoDoor{Leases: lease.In((*store.Store)(w.st[i]))},
 		} {
 			client := func(kind string) *exact.Client {
 				seed++

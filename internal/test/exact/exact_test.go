@@ -18,6 +18,7 @@ import (
 	"github.com/kubecoord/kubecoord/httpapi"
 	"github.com/kubecoord/kubecoord/httpapi/apitest"
 	"github.com/kubecoord/kubecoord/httpapi/client"
+	"github.com/kubecoord/kubecoord/internal/registry"
 	"github.com/kubecoord/kubecoord/internal/test/exact"
 	"github.com/kubecoord/kubecoord/lease"
 	"github.com/kubecoord/kubecoord/store"
@@ -50,14 +51,14 @@ type world struct {
 
 func newWorld(t *testing.T, history int) *world {
 	api := apitest.New(t, apitest.Options{Store: store.Options{History: history}})
-	return &world{api: api, log: exact.NewLog(), record: exact.Record(api.Store().Registry()), limit: history}
+	return &world{api: api, log: exact.NewLog(), record: exact.Record((*registry.Store)(api.Store())), limit: history}
 }
 
 // newChangingWorld returns a world whose clients use a kind that changes.
 func newChangingWorld(t *testing.T, history int) *world {
 	k := exact.NewKind(0)
 	api := apitest.New(t, apitest.Options{Store: store.Options{History: history}, API: httpapi.Options{Kinds: []kind.Kind{k}}})
-	return &world{api: api, log: exact.NewLog(), record: exact.Record(api.Store().Registry()), limit: history, kind: k}
+	return &world{api: api, log: exact.NewLog(), record: exact.Record((*registry.Store)(api.Store())), limit: history, kind: k}
 }
 
 func (w *world) history() *exact.History {
@@ -69,8 +70,8 @@ func (w *world) history() *exact.History {
 // fork returns a fork of the world while its clients go on.
 func (w *world) fork(t *testing.T) *world {
 	api := w.api.Fork(t)
-	f := &world{api: api, log: w.log.Fork(), record: w.record.Fork(api.Store().Registry()), limit: w.limit, isFork: true, kind: w.kind}
-	f.lost.Store(api.Store().Registry().ResourceVersion())
+	f := &world{api: api, log: w.log.Fork(), record: w.record.Fork((*registry.Store)(api.Store())), limit: w.limit, isFork: true, kind: w.kind}
+	f.lost.Store((*registry.Store)(api.Store()).ResourceVersion())
 	if w.kind == nil {
 		f.lost.Store(0)
 	}
@@ -87,7 +88,7 @@ func (w *world) change(t *testing.T, done <-chan struct{}) {
 		}
 		next := exact.NewKind(number)
 		assert.NoError(t, w.log.Swap(number, func() error { return w.api.Handler().ReplaceKind(t.Context(), old, next) }))
-		w.lost.Store(w.api.Store().Registry().ResourceVersion())
+		w.lost.Store((*registry.Store)(w.api.Store()).ResourceVersion())
 		old = next
 	}
 }

@@ -59,7 +59,7 @@ func onBoth(t *testing.T, suite func(t *testing.T, f *fixture)) {
 		pods, others := podKind(), otherKind()
 		st, err := etcd.OpenClient(t.Context(), m.Client(), "", etcd.Options{}, pods, others)
 		require.NoError(t, err)
-		suite(t, fixtureOf(t, st.Registry(), pods, others))
+		suite(t, fixtureOf(t, (*registry.Store)(st), pods, others))
 	})
 }
 

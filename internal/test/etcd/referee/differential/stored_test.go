@@ -48,7 +48,7 @@ func TestStoredValuesAreThoseOfUpstream(t *testing.T) {
 			require.NoError(t, err)
 			defer st.Close()
 			require.NoError(t, st.Loaded(t.Context()))
-			api := httpapi.New(store.Of(st), httpapi.Options{})
+			api := httpapi.New((*store.Store)(st), httpapi.Options{})
 			defer api.Close()
 			(&wiretest.Runner{Transport: api.Transport(), BaseURL: "http://test"}).Check(t.Context(), g)
 			changes, _ := e.History()
