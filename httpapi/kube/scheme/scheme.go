@@ -25,7 +25,8 @@ import (
 
 // Options say what the Go types of a scheme do not. The zero value is ready for use.
 type Options struct {
-	// Resource, if not nil, changes how a kind is served. It is called for each kind that is not built in, with the defaults in r.
+	// Resource, if not nil, changes how a kind is served. It is called for each kind that is not built in, with the defaults in r: a
+	// member of the first version that is named "status" is a subresource. The group and the kind stay as they are.
 	Resource func(kind schema.GroupKind, r *Resource)
 	// Versions, if not nil, reports whether a version is served of a built-in kind that a kube-apiserver does not serve by default, such as
 	// DeviceClasses of resource.k8s.io/v1beta2. LeaseCandidates are not asked about.
@@ -36,18 +37,7 @@ type Options struct {
 }
 
 // Resource describes how a kind that is not built in is served. Built-in kinds are served as a kube-apiserver serves them.
-type Resource struct {
-	// Plural is the resource in paths, such as "widgets". Default: as kind.Resource.Plural.
-	Plural string
-	// Singular defaults to the kind in lower case.
-	Singular string
-	// ShortNames are names that kubectl accepts in place of Plural, Categories the names that stand for several resources.
-	ShortNames, Categories []string
-	// ClusterScoped is for a kind without namespaces.
-	ClusterScoped bool
-	// Status makes the member "status" a subresource. Default: whether the type has the member.
-	Status bool
-}
+type Resource = kind.Resource
 
 // Kinds returns the kinds of the Go types in a scheme: the built-in kinds among them, then the other kinds sorted by
 // group and name. The error names a type that cannot be served, with the member and the rule that it breaks, or a gate that cannot be
@@ -205,10 +195,9 @@ func customKinds(s *runtime.Scheme) []custom {
 // members that its type describes.
 func (c custom) kind(opts Options) (kind.Kind, error) {
 	var made schemas
-	d := kind.Descriptor[*store.Unstructured]{
-		Resource: kind.Resource{Group: c.kindName.Group, Kind: c.kindName.Kind}, Table: kind.Table[*store.Unstructured]{Columns: nameAndAge()},
-	}
-	r := Resource{}
+	d := kind.Descriptor[*store.Unstructured]{Table: kind.Table[*store.Unstructured]{Columns: nameAndAge()}}
+	r := &d.Resource
+	r.Group, r.Kind = c.kindName.Group, c.kindName.Kind
 	for i, v := range c.versions {
 		s, err := made.of(v.goType)
 		if err != nil {
@@ -220,10 +209,9 @@ func (c custom) kind(opts Options) (kind.Kind, error) {
 		d.Versions = append(d.Versions, kind.Version[*store.Unstructured]{Name: v.name, Schema: s})
 	}
 	if opts.Resource != nil {
-		opts.Resource(c.kindName, &r)
+		opts.Resource(c.kindName, r)
+		r.Group, r.Kind = c.kindName.Group, c.kindName.Kind
 	}
-	d.Resource.Plural, d.Resource.Singular, d.Resource.ShortNames, d.Resource.Categories = r.Plural, r.Singular, r.ShortNames, r.Categories
-	d.Resource.ClusterScoped, d.Resource.Status = r.ClusterScoped, r.Status
 	return store.Compile(d)
 }
 
