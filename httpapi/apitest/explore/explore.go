@@ -114,7 +114,7 @@ func (x *explorer) search() (*Report, error) {
 		return nil, cmp.Or(x.interrupted(), err)
 	}
 	if x.unlike != nil {
-		r := &Report{Findings: []*Finding{x.unlike}, Undisturbed: len(x.references), Requests: len(x.references[0].requests), Elapsed: time.Since(x.start)}
+		r := &Report{Findings: []*Finding{x.unlike}, Requests: len(x.references[0].requests), Elapsed: time.Since(x.start)}
 		return r, x.write(r)
 	}
 	plans, err := x.plans()
@@ -419,7 +419,7 @@ func (x *explorer) place(r *rest) string {
 
 // explore runs the plans until the budget is spent.
 func (x *explorer) explore(plans []plan) *Report {
-	r := &Report{Undisturbed: undisturbed, Requests: len(x.references[0].requests), Masked: slices.Sorted(maps.Keys(x.auto))}
+	r := &Report{Requests: len(x.references[0].requests), Masked: slices.Sorted(maps.Keys(x.auto))}
 	budget := x.o.Budget
 	if budget == 0 {
 		budget = time.Minute

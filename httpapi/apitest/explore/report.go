@@ -13,8 +13,8 @@ type Report struct {
 	// Once are findings that did not come again in any of their Of repetitions, with what the first run wrote beside what a repetition wrote. They
 	// depend on the order of goroutines, and Run does not fail the test for them.
 	Once []*Finding
-	// Undisturbed and Runs are how many undisturbed and perturbed runs there were. Runs that repeat a finding are not counted.
-	Undisturbed, Runs int
+	// Runs is how many perturbed runs there were. Runs that repeat a finding are not counted.
+	Runs int
 	// Requests is how many requests the controllers make in an undisturbed run.
 	Requests int
 	// NoHit are plans that met no request. NotRun are plans for which there was no time.
