@@ -163,7 +163,7 @@ func (c *call) restrictions() restrictions {
 	switch {
 	case c.endpoint == nil:
 		return documentForms
-	case c.endpoint.Info.JSONOnly || c.customBody():
+	case c.endpoint.Kind.JSONOnly() || c.customBody():
 		return textForms
 	case c.endpoint.Info.Native && !c.endpoint.Info.Stored() && !c.endpoint.Info.Serves("get"):
 		return rowlessForms

@@ -164,7 +164,7 @@ func OpenAPI(k kind.Kind, version int) []byte {
 // describeAlone describes a kind in a version without its subresources.
 func (e *endpoint) describeAlone() openapi.Resource {
 	return openapi.Resource{
-		Kind: e.Info.Kind, ListKind: e.Info.ListKind, Plural: e.Info.Plural, NotStrategic: e.Info.Trees, Native: e.Info.Native, JSONOnly: e.Info.JSONOnly, ClusterScoped: e.Info.ClusterScoped,
+		Kind: e.Info.Kind, ListKind: e.Info.ListKind, Plural: e.Info.Plural, NotStrategic: e.Info.Trees, Native: e.Info.Native, JSONOnly: e.Kind.JSONOnly(), ClusterScoped: e.Info.ClusterScoped,
 		Type: e.Document(), Verbs: e.Info.Verbs,
 	}
 }

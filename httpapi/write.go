@@ -176,7 +176,7 @@ func (c *call) bodyFormat() (format, error) {
 // objectFormat returns the format of an object in the body.
 func (c *call) objectFormat() (format, error) {
 	f, err := c.bodyFormat()
-	if err == nil && f == formatProtobuf && c.endpoint.Info.JSONOnly {
+	if err == nil && f == formatProtobuf && c.endpoint.Kind.JSONOnly() {
 		// A real server accepts the media type and then panics.
 		err = registry.UnsupportedMedia(typeJSON, typeYAML)
 	}

@@ -1,4 +1,4 @@
-// Package caller stores the observer of an answer in the context of its request.
+// Package caller stores who is told of the answer in the context of a request: its observer, and who takes its warnings.
 package caller
 
 import "context"
@@ -22,4 +22,17 @@ func WithObserver(ctx context.Context, observe func(Sight)) context.Context {
 func Observer(ctx context.Context) func(Sight) {
 	observe, _ := ctx.Value(observerKey{}).(func(Sight))
 	return observe
+}
+
+type warnerKey struct{}
+
+// WithWarner returns a context for a request whose warnings are passed to warn.
+func WithWarner(ctx context.Context, warn func(text string)) context.Context {
+	return context.WithValue(ctx, warnerKey{}, warn)
+}
+
+// Warner returns the function that takes the warnings of a request, or nil.
+func Warner(ctx context.Context) func(text string) {
+	warn, _ := ctx.Value(warnerKey{}).(func(string))
+	return warn
 }

@@ -1,4 +1,9 @@
 package codec
 
-// Seal is the parameter of a method that keeps an interface of a public package to this module: no other module can name it.
+// Sealed is part of an interface of a public package that only this module implements.
+type Sealed interface{ sealed() }
+
+// Seal makes a type that embeds it a Sealed.
 type Seal struct{}
+
+func (Seal) sealed() {}

@@ -38,9 +38,9 @@ func defended() []defence {
 			"store/kind.Type.Copy", "store/kind.Type.CopyMember", "store/kind.Type.EqualMember", "store/kind.Type.New",
 		}},
 		{"what httpapi/kube asks of kinds to answer as CustomResourceDefinitions, webhooks and aggregated servers do", []string{
-			"store.Objects.SetTerminating", "store/kind.BuiltInGroup", "store/kind.Warn", "store/kind.WithWarn",
+			"store.Objects.SetTerminating", "store/kind.BuiltInGroup", "store/kind.Warn",
 			"store/kind.NativeSubresource", "store/kind.NativeVersion",
-			"store/kind.Kind.InternalType", "store/kind.Kind.Object", "store/kind.Kind.Sealed", "store/kind.Kind.Untyped",
+			"store/kind.Kind.InternalType", "store/kind.Kind.Object", "store/kind.Kind.Untyped",
 		}},
 		{"a count for tests: a watch has ended", []string{
 			"store.Store.Watchers",

@@ -13,7 +13,7 @@ import (
 // alias returns the kind in another group. It shares all that is compiled, so the items of a collection serve both.
 func (k *Kind) alias(of *kind.Alias[Object], version int) *Kind {
 	a := &Kind{
-		of: k.of, native: k.native, info: k.info, versions: k.versions, forms: k.forms, managers: new(*k.managers), subresources: k.subresources,
+		of: k.of, native: k.native, info: k.info, versions: k.versions, forms: k.forms, managers: new(*k.managers), subresources: k.subresources, jsonOnly: k.jsonOnly,
 		origin: k, own: version,
 	}
 	a.shape = a.compileShape()

@@ -111,7 +111,7 @@ func (k *Kind) Append(dst []byte, o Object, version int, format Format) ([]byte,
 
 // AppendMetadata appends the encoded metadata of an object without its FieldAnnotations.
 func (k *Kind) AppendMetadata(dst []byte, m *meta.ObjectMeta, format Format) ([]byte, error) {
-	for _, name := range k.info.FieldAnnotations {
+	for _, name := range k.native.FieldAnnotations {
 		if _, ok := m.Annotations[name]; ok {
 			m = new(*m)
 			m.Annotations = maps.Clone(m.Annotations)

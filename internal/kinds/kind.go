@@ -30,6 +30,7 @@ type Descriptor = kind.Descriptor[Object]
 // Kind is a Descriptor that was checked, with its types compiled. It never
 // changes, so that any number of stores may share it.
 type Kind struct {
+	codec.Seal
 	shape
 	of       Descriptor // with defaults
 	native   kind.Native[Object]
@@ -40,6 +41,7 @@ type Kind struct {
 	// pure kinds have no function that may change an object, so a patched object may
 	// share memory with the stored one.
 	pure         bool
+	jsonOnly     bool
 	scratch      scratch.Pool // for encoding
 	endpoints    func() []*Endpoint
 	managers     *managedfields.FieldManager
@@ -96,14 +98,12 @@ func newKind(d *Descriptor) *Kind {
 	// the namespace of any kind (apimachinery: runtime/scheme.go, DefaultMetaV1FieldSelectorConversion).
 	builtIn := d.Native != nil && !n.CustomResource
 	shared := builtIn && len(d.SelectableFields) == 0
-	refusal := cmp.Or(n.FieldRefusal, "field label not supported: %s")
-	if shared {
-		refusal = ""
+	if n.FieldRefusal = cmp.Or(n.FieldRefusal, "field label not supported: %s"); shared {
+		n.FieldRefusal = ""
 	}
 	k := &Kind{
 		info: kind.Info{
 			Resource: r, Native: builtIn, StoragePrefix: cmp.Or(n.StoragePrefix, path.Join(r.Group, r.Plural)),
-			FieldRefusal: refusal, FieldAnnotations: n.FieldAnnotations, BodyVersions: n.BodyVersions,
 			SelectableFields: []string{FieldName, FieldNamespace},
 		},
 		of: *d, native: n,
@@ -253,7 +253,7 @@ func (k *Kind) compileVersions() error {
 		compiled.document = sync.OnceValue(func() *codec.Type { return describedBy(compiled.schema, v) })
 		k.versions = append(k.versions, compiled)
 		k.info.Versions = append(k.info.Versions, kind.VersionInfo{Name: v.Name, Deprecated: v.Deprecated, Unserved: native.Unserved})
-		k.info.JSONOnly = k.info.JSONOnly || !compiled.schema.HasProto()
+		k.jsonOnly = k.jsonOnly || !compiled.schema.HasProto()
 	}
 	return nil
 }
@@ -443,8 +443,12 @@ func (k *Kind) Grace(o Object, requested *int64) (seconds int64, ok bool, err er
 // Strategy returns the rules of writes. Default and ValidateName are not nil.
 func (k *Kind) Strategy() *kind.Strategy[Object] { return &k.of.Strategy }
 
-// Native returns what a kind of a real server has beside that, the zero Native for other kinds.
+// Native returns what a kind of a real server has beside that, the zero Native for other kinds. Its FieldRefusal has the default; if it is
+// "", the message lists SelectableFields.
 func (k *Kind) Native() *kind.Native[Object] { return &k.native }
+
+// JSONOnly reports that objects have no protobuf encoding, as custom resources.
+func (k *Kind) JSONOnly() bool { return k.jsonOnly }
 
 // Made returns the objects of a kind that is not stored, and reports whether it has any.
 func (k *Kind) Made() (objects []Object, ok bool) {

@@ -1,7 +1,6 @@
 package kinds
 
 import (
-	"github.com/kubecoord/kubecoord/internal/codec"
 	"github.com/kubecoord/kubecoord/store/kind"
 )
 
@@ -10,9 +9,6 @@ func Of(k kind.Kind) *Kind { return k.Untyped().(*Kind) }
 
 // Untyped implements kind.Kind.
 func (k *Kind) Untyped() kind.Kind { return k }
-
-// Sealed is called by nobody.
-func (k *Kind) Sealed(codec.Seal) {}
 
 // InternalType implements kind.Kind.
 func (k *Kind) InternalType(version int) string { return Target{k, version}.InternalType() }

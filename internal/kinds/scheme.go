@@ -74,11 +74,11 @@ func (s *Scheme) DecodeBody(ctx context.Context, t Target, data []byte, f Format
 
 // accepts reports whether a body may have a type other than the type of its path.
 func (k *Kind) accepts(t meta.TypeMeta) bool {
-	if len(k.info.BodyVersions) == 0 || t.Kind != k.info.Kind {
+	if len(k.native.BodyVersions) == 0 || t.Kind != k.info.Kind {
 		return false
 	}
 	gv, ok := meta.ParseGroupVersion(t.APIVersion)
-	return ok && gv.Group == k.info.Group && slices.Contains(k.info.BodyVersions, gv.Version)
+	return ok && gv.Group == k.info.Group && slices.Contains(k.native.BodyVersions, gv.Version)
 }
 
 func (d *decoded) strictError() error {

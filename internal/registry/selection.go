@@ -45,8 +45,8 @@ func (r *Resource) parseSelection(o *ListOptions, watch bool) (selection, error)
 // checkFields refuses fields that are not selectable, and narrows the selection to the
 // object that the selector or the path names.
 func (s *selection) checkFields(name string, selectable []string) error {
-	if field, found := s.fields.Unknown(selectable); found && s.kind.Info().FieldRefusal != "" {
-		return meta.NewBadRequest(s.kind.Info().FieldRefusal, field)
+	if field, found := s.fields.Unknown(selectable); found && s.kind.Native().FieldRefusal != "" {
+		return meta.NewBadRequest(s.kind.Native().FieldRefusal, field)
 	}
 	if err := s.fields.Check(selectable); err != nil {
 		return meta.NewBadRequest("%s", err)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"github.com/kubecoord/kubecoord/internal/caller"
 	"github.com/kubecoord/kubecoord/internal/kinds"
 	"github.com/kubecoord/kubecoord/store/field"
 	"github.com/kubecoord/kubecoord/store/kind"
@@ -94,7 +95,7 @@ func (r *Resource) CreateSub(ctx context.Context, req *Request, body kinds.Objec
 		if err != nil {
 			return nil, err
 		}
-		o, err := req.Sub.Answer(kind.WithWarn(ctx, req.warn), parent.obj, body)
+		o, err := req.Sub.Answer(caller.WithWarner(ctx, req.warn), parent.obj, body)
 		if err != nil {
 			return nil, err
 		}

@@ -11,8 +11,7 @@ import (
 // Kind is a checked description of a kind, with its types compiled. store.NewKind and store.Compile return one. It never changes, may be
 // used from any goroutine, and any number of stores and servers may share it. Only this module implements Kind; a type may embed one.
 type Kind interface {
-	// Sealed keeps other modules from implementing Kind: they cannot name its parameter.
-	Sealed(codec.Seal)
+	codec.Sealed // by this module alone
 	// Untyped returns the Kind that a type such as store.Kind embeds. Two Kinds are the same if their Untyped results are equal.
 	Untyped() Kind
 	// Info returns the description of the kind, which must not be changed.
@@ -61,10 +60,8 @@ type Info struct {
 	Resource
 	// Native reports that the kind is built into a real server: its Descriptor has a Native that is no CustomResource.
 	Native bool
-	// StoragePrefix, FieldAnnotations, BodyVersions and FieldRefusal are those of the Native, with defaults filled in. If FieldRefusal is "",
-	// the message lists SelectableFields.
-	StoragePrefix, FieldRefusal    string
-	FieldAnnotations, BodyVersions []string
+	// StoragePrefix is that of the Native, with the default filled in.
+	StoragePrefix string
 	// Versions are the versions, the preferred one first.
 	Versions []VersionInfo
 	// SelectableFields are all fields that a fieldSelector may name.
@@ -72,8 +69,6 @@ type Info struct {
 	// Trees reports that objects have members that no Go type declares, as Unstructured ones have. Their JSON has the members in the
 	// order of their names, and they accept no strategic merge patch.
 	Trees bool
-	// JSONOnly reports that objects have no protobuf encoding, as custom resources.
-	JSONOnly bool
 }
 
 // VersionInfo is one version of a kind.
