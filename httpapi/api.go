@@ -44,7 +44,7 @@ type Options struct {
 	// Admission, if not nil, decides about each write of the store after it is authorized. It also sees writes of the Go API.
 	// Package httpapi/kube/cluster has webhooks and policies.
 	// The user of a request without Authenticate, and of the Go API, is system:apiserver of the group system:masters.
-	Admission Admission
+	Admission admission.Interface
 	// Middleware, if not nil, wraps the handler of the API, also for health paths and a
 	// Transport. A handler that panics cuts the connection; a Transport reports that.
 	Middleware func(http.Handler) http.Handler
@@ -116,9 +116,6 @@ func Elect(opts candidate.CoordinatorOptions) Part {
 		return func(ctx context.Context) { elector.Run(ctx) } // returns an error when a or its store is closed
 	}
 }
-
-// Admission decides about writes; see package store/admission.
-type Admission = admission.Interface
 
 // API is the http.Handler of a store. It is safe for concurrent use.
 type API struct {

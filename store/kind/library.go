@@ -15,10 +15,10 @@ type Library struct{ types codec.Library }
 // NewLibrary returns a Library. same maps types of the library to types of this module with the same members and memory layout, such as
 // metav1.ObjectMeta to meta.ObjectMeta: the store then works on the metadata of an object in place. custom has functions for types whose
 // JSON methods are not enough. The maps must not be changed afterwards.
-func NewLibrary(same map[reflect.Type]reflect.Type, custom map[reflect.Type]*Custom) *Library {
+func NewLibrary(same map[reflect.Type]reflect.Type, custom map[reflect.Type]Custom) *Library {
 	of := make(map[reflect.Type]*codec.Custom, len(custom))
 	for t, c := range custom {
-		of[t] = c.of
+		of[t] = c.custom()
 	}
 	return &Library{codec.Library{Same: same, Custom: of}}
 }
@@ -49,8 +49,8 @@ func (l *Library) Compile(t reflect.Type, s *schema.Schema) (Type, error) {
 	return typ, nil
 }
 
-// Custom has the functions that a Library uses for a type with JSON methods of its own. [NewCustom] makes one.
-type Custom struct{ of *codec.Custom }
+// Custom has the functions that a Library uses for a type with JSON methods of its own: [CustomFuncs] of the type.
+type Custom interface{ custom() *codec.Custom }
 
 // Shape is what the JSON of a type with JSON methods may be.
 type Shape int
@@ -92,9 +92,8 @@ type CustomFuncs[T any] struct {
 	Settle func(v *T)
 }
 
-// NewCustom returns the Custom with these functions.
-func NewCustom[T any](f CustomFuncs[T]) *Custom {
-	return &Custom{codec.NewCustom(f.Shape.kind(), f.Copy, f.Tree, f.Equal, f.Settle)}
+func (f CustomFuncs[T]) custom() *codec.Custom {
+	return codec.NewCustom(f.Shape.kind(), f.Copy, f.Tree, f.Equal, f.Settle)
 }
 
 // ValueOf returns an object as a *T, or nil if it has another Go type. For an object of a Library, T is the type of the library. The

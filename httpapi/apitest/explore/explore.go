@@ -506,7 +506,7 @@ func (c *collector) next() (plan, bool) {
 	if m := c.x.memory; m != nil {
 		m.Random = c.seed
 	}
-	return plan{action: random, seed: cmp.Or(c.x.o.Seed, 1)*1_000_000 + c.seed}, true
+	return plan{action: random, seed: 1_000_000 + c.seed}, true
 }
 
 // randomRuns is how many random plans follow the others, unless Options.Runs asks for more.

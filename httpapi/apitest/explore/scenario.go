@@ -101,8 +101,6 @@ type Options struct {
 	Quiet time.Duration
 	// Parallel is how many runs go on at the same time. Zero means one for each processor, and with a Command as many as keep the processors at 80 %.
 	Parallel int
-	// Seed makes random plans different ones. Zero means 1.
-	Seed uint64
 	// Resume, if not "", is a file in which the exploration keeps which plans were run, and which failed. It begins with the failed ones, and goes
 	// on where the last one stopped. If it is a folder, each test has a file there. The flag -explore.resume takes precedence.
 	Resume string

@@ -24,6 +24,7 @@ import (
 	"github.com/kubecoord/kubecoord/httpapi/kube/cluster/internal/quotastatus"
 	"github.com/kubecoord/kubecoord/httpapi/kube/crd"
 	"github.com/kubecoord/kubecoord/httpapi/kube/internal/webhooks"
+	storeadmission "github.com/kubecoord/kubecoord/store/admission"
 	"github.com/kubecoord/kubecoord/store/kind"
 )
 
@@ -91,7 +92,7 @@ func (o Options) withoutCandidates(a *httpapi.API) {
 }
 
 // admission returns the admission plugins of one API, and last after them.
-func (o Options) admission(a *httpapi.API, opts *httpapi.Options, calls *webhooks.Calls, last httpapi.Admission) httpapi.Admission {
+func (o Options) admission(a *httpapi.API, opts *httpapi.Options, calls *webhooks.Calls, last storeadmission.Interface) storeadmission.Interface {
 	chain := admission.Options{Runs: o.runs, Authorize: opts.Authorize, Calls: calls, Last: last}
 	tolerate := plugins.Tolerate{NotReady: seconds(o.NotReadySeconds), Unreachable: seconds(o.UnreachableSeconds)}
 	if builtIn := plugins.New(a, plugins.Options{Runs: o.runs, Authorize: opts.Authorize, Tolerate: tolerate}); builtIn != nil {
@@ -161,7 +162,7 @@ func (o Options) initial(a *httpapi.API, opts *httpapi.Options) {
 
 // access adds authentication and authorization. Its result refuses roles and bindings that give more than their writer has; it is
 // nil without RBAC.
-func (o Options) access(a *httpapi.API, opts *httpapi.Options, tokens *access.Tokens) httpapi.Admission {
+func (o Options) access(a *httpapi.API, opts *httpapi.Options, tokens *access.Tokens) storeadmission.Interface {
 	if !o.Reviews && !o.RBAC {
 		return nil
 	}

@@ -97,8 +97,8 @@ func definitionDescriptor() (kind.Descriptor[meta.Object], error) {
 }
 
 // unions are the types of schemas that write one of several members as their JSON.
-func unions() map[reflect.Type]*kind.Custom {
-	return map[reflect.Type]*kind.Custom{
+func unions() map[reflect.Type]kind.Custom {
+	return map[reflect.Type]kind.Custom{
 		reflect.TypeFor[apiextensionsv1.JSON]():                         union((*apiextensionsv1.JSON).DeepCopy),
 		reflect.TypeFor[apiextensionsv1.JSONSchemaPropsOrBool]():        union((*apiextensionsv1.JSONSchemaPropsOrBool).DeepCopy),
 		reflect.TypeFor[apiextensionsv1.JSONSchemaPropsOrArray]():       union((*apiextensionsv1.JSONSchemaPropsOrArray).DeepCopy),
@@ -106,11 +106,11 @@ func unions() map[reflect.Type]*kind.Custom {
 	}
 }
 
-func union[T any](deepCopy func(*T) *T) *kind.Custom {
-	return kind.NewCustom(kind.CustomFuncs[T]{
+func union[T any](deepCopy func(*T) *T) kind.Custom {
+	return kind.CustomFuncs[T]{
 		Shape: kind.Untyped, Copy: func(v *T) T { return *deepCopy(v) },
 		Equal: func(v, w *T) bool { return equality.Semantic.DeepEqual(v, w) },
-	})
+	}
 }
 
 // definitionOf returns a definition as a value of its Go type. A stored one must not be changed.
