@@ -22,8 +22,8 @@ func defended() []defence {
 			"store/clock.Timer.Reset", "store/clock.Timer.Stop",
 			"store/clock.Waiting", "store/clock.WithDeadline",
 		}},
-		{"the error of a load and its place, and a default that the doc names", []string{
-			"store/fixture.DefaultMaxBytes", "store/fixture.Error", "store/fixture.FormList", "store/fixture.Place",
+		{"the error of a load and its place", []string{
+			"store/fixture.Error", "store/fixture.FormList", "store/fixture.Place",
 		}},
 		{"a type or method that lets code for a store work over HTTP", []string{
 			"store.Collection.Clock", "store.CollectionOf", "httpapi/client.Client",
