@@ -34,21 +34,22 @@ const (
 
 // Error is one problem with one field.
 type Error struct {
-	Type     ErrorType
-	Field    Path
-	BadValue any // shown for Invalid, NotSupported and Duplicate
-	Detail   string
+	Type  ErrorType
+	Field Path
+
+	badValue any // shown for Invalid, NotSupported and Duplicate
+	detail   string
 	body     string // of Reported
 }
 
 // Required reports that a value is missing.
 func Required(p Path, detail string) *Error {
-	return &Error{Type: TypeRequired, Field: p, Detail: detail}
+	return &Error{Type: TypeRequired, Field: p, detail: detail}
 }
 
 // Invalid reports that a value is malformed or out of range.
 func Invalid(p Path, value any, detail string) *Error {
-	return &Error{Type: TypeInvalid, Field: p, BadValue: value, Detail: detail}
+	return &Error{Type: TypeInvalid, Field: p, badValue: value, detail: detail}
 }
 
 // NotSupported reports that a value is not one of a list. The list is shown in
@@ -62,22 +63,22 @@ func NotSupported[T ~string](p Path, value any, supported ...T) *Error {
 	if len(quoted) > 0 {
 		detail = "supported values: " + strings.Join(quoted, ", ")
 	}
-	return &Error{Type: TypeNotSupported, Field: p, BadValue: value, Detail: detail}
+	return &Error{Type: TypeNotSupported, Field: p, badValue: value, detail: detail}
 }
 
 // Forbidden reports that a value may not be given here at all.
 func Forbidden(p Path, detail string) *Error {
-	return &Error{Type: TypeForbidden, Field: p, Detail: detail}
+	return &Error{Type: TypeForbidden, Field: p, detail: detail}
 }
 
 // TooLong reports that a value exceeds a number of bytes.
 func TooLong(p Path, maxBytes int) *Error {
-	return &Error{Type: TypeTooLong, Field: p, Detail: fmt.Sprintf("may not be more than %d bytes", maxBytes)}
+	return &Error{Type: TypeTooLong, Field: p, detail: fmt.Sprintf("may not be more than %d bytes", maxBytes)}
 }
 
 // Duplicate reports that a value which must be unique occurs twice.
 func Duplicate(p Path, value any) *Error {
-	return &Error{Type: TypeDuplicate, Field: p, BadValue: value}
+	return &Error{Type: TypeDuplicate, Field: p, badValue: value}
 }
 
 // Reported returns a problem that a library found, with its own text for Body.
@@ -105,10 +106,10 @@ func (e *Error) Body() string {
 		s = "Duplicate value: "
 	}
 	if strings.HasSuffix(s, ": ") {
-		s += show(e.BadValue)
+		s += show(e.badValue)
 	}
-	if e.Detail != "" {
-		s += ": " + e.Detail
+	if e.detail != "" {
+		s += ": " + e.detail
 	}
 	return s
 }
