@@ -46,7 +46,7 @@ export class Fork {
     return response.headers['content-type'] === 'application/json' ? JSON.parse(text) : text;
   }
 
-  /** Activates a fault; its members are those of faultJSON in examples/internal/debug/words.go. */
+  /** Activates a fault; docs/testing.md lists its members. */
   async fault(fault) {
     return new Fault(this, (await this.ask('POST', 'faults', fault)).id);
   }

@@ -49,7 +49,7 @@ class Fork:
         return json.loads(text) if is_json else text
 
     def fault(self, **fault):
-        """Activates a fault; the arguments are the members of faultJSON in examples/internal/debug/words.go."""
+        """Activates a fault; the arguments are its members, which docs/testing.md lists."""
         return Fault(self, self.ask("POST", "faults", fault)["id"])
 
     def fork(self, **name):

@@ -73,7 +73,7 @@ func TestCloseWaitsForRequestsAndCutsLaterOnes(t *testing.T) {
 	})
 }
 
-// program is a TB whose Fatalf returns, like the TB of examples/internal/debug.
+// program is a TB whose Fatalf returns, like the TB of package httpapi/debug.
 type program struct {
 	testing.TB
 	failures []string

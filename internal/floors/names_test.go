@@ -28,9 +28,12 @@ func public() []string {
 	return []string{"store/...", "watch", "selector", "lease", "candidate/...", "endpoints", "httpapi/..."}
 }
 
+// programs lists the packages that use names as the programs of users do.
+func programs() []string { return []string{"examples/...", "httpapi/debug", "internal/timeline"} }
+
 // TestEachExportedNameHasAUse compares the exported types, functions, methods, constants and variables of the public
-// packages with the code of example files (example*_test.go) and of the folder examples. A name that neither uses must
-// stand in defended. Fields are left out: they go with their types.
+// packages with the code of example files (example*_test.go) and of programs. A name that neither uses must stand in
+// defended. Fields are left out: they go with their types.
 func TestEachExportedNameHasAUse(t *testing.T) {
 	root := moduleRoot(t)
 	all := listExports(t, root)
@@ -170,24 +173,16 @@ func nameOf(o types.Object) string {
 	return folder + "." + named.Obj().Name() + "." + o.Name()
 }
 
-// usedNames returns the names that examples use.
+// usedNames returns the names that examples and programs use.
 func usedNames(t *testing.T, root string, all map[string]exported) map[string]bool {
 	t.Helper()
 	used := map[string]bool{}
 	fset := token.NewFileSet()
 	imports := newImporter(fset, all)
-	for path, p := range all {
-		folder, own := isOwn(path)
-		if !own || strings.Contains(path, " ") || strings.HasSuffix(path, ".test") {
-			continue
-		}
-		files := p.GoFiles
-		if !matches("examples/...", folder) {
-			files = slices.DeleteFunc(slices.Clone(p.XTestGoFiles), func(name string) bool { return !strings.Contains(name, "example") })
-		}
+	use := func(path, dir string, files []string) {
 		var parsed []*ast.File
 		for _, name := range files {
-			f, err := parser.ParseFile(fset, filepath.Join(p.Dir, name), nil, parser.SkipObjectResolution)
+			f, err := parser.ParseFile(fset, filepath.Join(dir, name), nil, parser.SkipObjectResolution)
 			require.NoError(t, err)
 			parsed = append(parsed, f)
 		}
@@ -197,6 +192,16 @@ func usedNames(t *testing.T, root string, all map[string]exported) map[string]bo
 		for _, o := range info.Uses {
 			used[nameOf(o)] = true
 		}
+	}
+	for path, p := range all {
+		folder, own := isOwn(path)
+		if !own || strings.Contains(path, " ") || strings.HasSuffix(path, ".test") {
+			continue
+		}
+		if anyMatches(programs(), folder) {
+			use(path, p.Dir, p.GoFiles)
+		}
+		use(path+"_test", p.Dir, slices.DeleteFunc(slices.Clone(p.XTestGoFiles), func(name string) bool { return !strings.Contains(name, "example") }))
 	}
 	usedInModule(t, filepath.Join(root, "examples", "kube"), used)
 	return used

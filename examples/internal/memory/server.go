@@ -1,8 +1,7 @@
 // Package memory is the server in memory, whose programs are examples/server, with the kinds of httpapi.Kinds, and
 // examples/kube, with any kinds. To write a server of your own, copy two functions from it: newServed, which makes the store
 // and its handler, and loadState in state.go, which continues from a dump. The flags that it shares with examples/durable,
-// credentials, limits and metrics are in examples/internal/serve, and the operations below /debug/ in
-// examples/internal/debug.
+// credentials, limits and metrics are in examples/internal/serve. The operations below /debug/ are those of package httpapi/debug.
 package memory
 
 import (
@@ -22,10 +21,10 @@ import (
 	"time"
 
 	"github.com/kubecoord/kubecoord/candidate"
-	"github.com/kubecoord/kubecoord/examples/internal/debug"
 	"github.com/kubecoord/kubecoord/examples/internal/serve"
 	"github.com/kubecoord/kubecoord/httpapi"
 	"github.com/kubecoord/kubecoord/httpapi/apitest"
+	"github.com/kubecoord/kubecoord/httpapi/debug"
 	"github.com/kubecoord/kubecoord/store"
 	"github.com/kubecoord/kubecoord/store/clock"
 	"github.com/kubecoord/kubecoord/store/fixture"
@@ -195,9 +194,7 @@ type served struct {
 	// close ends all requests. The store can still be read. Closing it again does
 	// nothing.
 	close func()
-	store func() *store.Store
-	api   func() *httpapi.API // nil after its end
-	kinds func() []kind.Kind
+	api   func() *httpapi.API
 }
 
 func newServed(c config, opts httpapi.Options, fixtures ...fixture.Source) (served, error) {
@@ -220,11 +217,16 @@ func newServed(c config, opts httpapi.Options, fixtures ...fixture.Source) (serv
 		return served{}, err
 	}
 	if c.hasDebug() {
-		srv, err := debug.New(st, of, apitest.Options{API: opts}, c.Elect)
+		with := debug.Options{Server: apitest.Options{Store: of, Over: st, API: opts}}
+		if c.Elect {
+			with.Elect = &candidate.CoordinatorOptions{}
+		}
+		srv, err := debug.New(with)
 		if err != nil {
 			return served{}, err
 		}
-		return served{srv, srv.Close, srv.Store, srv.API, srv.Kinds}, nil
+		api := func() *httpapi.API { return srv.API().Handler() }
+		return served{srv, srv.Close, api}, nil
 	}
 	if c.Elect {
 		opts.Parts = append(opts.Parts, httpapi.Elect(candidate.CoordinatorOptions{}))
@@ -234,5 +236,5 @@ func newServed(c config, opts httpapi.Options, fixtures ...fixture.Source) (serv
 		api.Close()
 		st.Close()
 	}
-	return served{api, end, func() *store.Store { return st }, func() *httpapi.API { return api }, api.Kinds}, nil
+	return served{api, end, func() *httpapi.API { return api }}, nil
 }

@@ -116,9 +116,7 @@ func (f *stateFile) dump(s served) error {
 	if f == nil {
 		return nil
 	}
-	form := f.form
-	form.Kinds = s.kinds()
-	err := serve.ReplaceFile(f.name, func(w io.Writer) error { return fixture.Dump(w, s.store(), form) })
+	err := serve.ReplaceFile(f.name, func(w io.Writer) error { return s.api().Dump(w, f.form) })
 	if err != nil {
 		return fmt.Errorf("-dump: %w", err)
 	}

@@ -11,8 +11,8 @@ import (
 
 	"k8s.io/klog/v2"
 
-	"github.com/kubecoord/kubecoord/examples/internal/timeline"
 	"github.com/kubecoord/kubecoord/examples/kube/clients/internal/virtualtime"
+	"github.com/kubecoord/kubecoord/internal/timeline"
 )
 
 // programName precedes errors.

@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/kubecoord/kubecoord/examples/internal/timeline"
+	"github.com/kubecoord/kubecoord/internal/timeline"
 )
 
 // asProgram makes the test binary behave as the program itself.

@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"github.com/kubecoord/kubecoord/candidate"
-	"github.com/kubecoord/kubecoord/examples/internal/timeline"
 	"github.com/kubecoord/kubecoord/httpapi"
+	"github.com/kubecoord/kubecoord/internal/timeline"
 	"github.com/kubecoord/kubecoord/store"
 )
 

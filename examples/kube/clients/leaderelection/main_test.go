@@ -15,7 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"k8s.io/client-go/tools/leaderelection"
 
-	"github.com/kubecoord/kubecoord/examples/internal/timeline"
+	"github.com/kubecoord/kubecoord/internal/timeline"
 	"github.com/kubecoord/kubecoord/lease"
 )
 

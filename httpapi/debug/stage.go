@@ -4,14 +4,15 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"os"
 	"slices"
 	"sync"
 	"time"
 
 	"github.com/kubecoord/kubecoord/candidate"
-	"github.com/kubecoord/kubecoord/examples/internal/timeline"
 	"github.com/kubecoord/kubecoord/httpapi"
 	"github.com/kubecoord/kubecoord/httpapi/apitest"
+	"github.com/kubecoord/kubecoord/internal/timeline"
 	"github.com/kubecoord/kubecoord/store"
 )
 
@@ -26,15 +27,20 @@ type stage struct {
 	changed bell            // rung when the page may look different
 	ctx     context.Context // ends with the stage
 	cancel  context.CancelFunc
-	mu      sync.Mutex // guards the fields below
-	over    bool
-	calls   sync.WaitGroup // requests of the API, and the run of rec; none is added once over
+	// authenticate returns the user of a request; nil if everyone may send any. named reports whether users are the names of clients.
+	authenticate httpapi.Authenticator
+	named        bool
+
+	mu    sync.Mutex // guards the fields below
+	over  bool
+	calls sync.WaitGroup // requests of the API, and the run of rec; none is added once over
 }
 
 // failures is used as the test of an apitest.API. It keeps a failure as an error
 // instead of ending a test.
 type failures struct {
-	apitest.TB // nil: a stage uses only the methods below
+	apitest.TB // nil: an API uses only the methods below
+	mu         sync.Mutex
 	err        error
 }
 
@@ -47,8 +53,25 @@ func (*failures) Cleanup(func()) {}
 // Logf does nothing.
 func (*failures) Logf(string, ...any) {}
 
+// Errorf does nothing.
+func (*failures) Errorf(string, ...any) {}
+
+// TempDir returns the folder of the machine for temporary files.
+func (*failures) TempDir() string { return os.TempDir() }
+
 // Fatalf keeps the failure.
-func (f *failures) Fatalf(format string, args ...any) { f.err = fmt.Errorf(format, args...) }
+func (f *failures) Fatalf(format string, args ...any) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.err = fmt.Errorf(format, args...)
+}
+
+// last returns the last failure.
+func (f *failures) last() error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.err
+}
 
 // newStage opens a stage with a fork of a store.
 func (w *fork) newStage(from *store.Store) (*stage, error) {
@@ -57,19 +80,45 @@ func (w *fork) newStage(from *store.Store) (*stage, error) {
 		return nil, err
 	}
 	s := &stage{test: &failures{}, rec: timeline.NewRecorder(st)}
-	opts := w.srv.options
-	opts.Over = st
-	if w.srv.elect {
-		opts.API.Parts = append(slices.Clip(opts.API.Parts), httpapi.Elect(candidate.CoordinatorOptions{Log: s.rec.Log}))
+	opts := w.srv.options.Server
+	opts.Over, opts.API.Parts = st, slices.Clip(opts.API.Parts)
+	if w.srv.options.Elect != nil {
+		opts.API.Parts = append(opts.API.Parts, httpapi.Elect(s.elector(*w.srv.options.Elect)))
 	}
+	s.named = opts.API.Authenticate != nil
+	opts.API.Parts = append(opts.API.Parts, func(_ *httpapi.API, all *httpapi.Options) func(context.Context) {
+		s.authenticate = all.Authenticate // which the Parts before may have set
+		return nil
+	})
 	if s.api = apitest.New(s.test, opts); s.api == nil {
 		st.Close()
-		return nil, s.test.err
+		return nil, s.test.last()
 	}
 	s.ctx, s.cancel = context.WithCancel(context.Background())
 	s.calls.Go(func() { s.rec.Run(s.ctx) }) // returns the error of s.ctx
 	s.control = w.newControl(s)
 	return s, nil
+}
+
+// elector returns the options of a Coordinator whose events are recorded.
+func (s *stage) elector(opts candidate.CoordinatorOptions) candidate.CoordinatorOptions {
+	log := opts.Log
+	opts.Log = func(ev candidate.ElectionEvent) {
+		s.rec.Log(ev)
+		if log != nil {
+			log(ev)
+		}
+	}
+	return opts
+}
+
+// knows reports whether a request has valid credentials.
+func (s *stage) knows(r *http.Request) bool {
+	if s.authenticate == nil {
+		return true
+	}
+	_, ok := s.authenticate(r)
+	return ok
 }
 
 // slowClient is how long a client has to read the rest of an answer when the stage
@@ -91,6 +140,11 @@ func (s *stage) serve(w http.ResponseWriter, r *http.Request) bool {
 
 	ctx, cancel := context.WithCancel(r.Context())
 	defer cancel()
+	if s.named {
+		if u, ok := s.authenticate(r); ok {
+			ctx = apitest.WithClient(ctx, u.Name)
+		}
+	}
 	ended := make(chan struct{})
 	stop := context.AfterFunc(s.ctx, func() {
 		defer close(ended)

@@ -5,7 +5,6 @@ import (
 	"mime"
 	"net/http"
 
-	"github.com/kubecoord/kubecoord/httpapi"
 	"github.com/kubecoord/kubecoord/store"
 	"github.com/kubecoord/kubecoord/store/fixture"
 	"github.com/kubecoord/kubecoord/store/meta"
@@ -125,8 +124,8 @@ func (c control) resetState(w http.ResponseWriter, r *http.Request) (st *store.S
 		}
 		c.srv.loading.Lock()
 		defer c.srv.loading.Unlock()
-		st := store.New(c.srv.empty)
-		if err := fixture.Load(r.Context(), st, fixture.Options{Kinds: append(httpapi.Kinds(), c.srv.options.API.Kinds...)}, source); err != nil {
+		st := store.New(c.srv.options.Server.Store)
+		if err := fixture.Load(r.Context(), st, fixture.Options{Kinds: c.srv.kinds()}, source); err != nil {
 			st.Close()
 			return nil, false, bad(err)
 		}

@@ -10,9 +10,10 @@ import (
 	"html/template"
 	"io"
 	"strings"
+	"sync"
 	"time"
 
-	"github.com/kubecoord/kubecoord/examples/internal/timeline"
+	"github.com/kubecoord/kubecoord/internal/timeline"
 )
 
 var (
@@ -22,24 +23,28 @@ var (
 	pageStyle string
 	//go:embed page/live.js
 	pageScript string
-
 	//go:embed page/overview.html
 	overviewTemplate string
-
-	pages = template.Must(template.Must(template.New("").Parse(pageTemplate)).Parse(overviewTemplate))
 )
+
+// pages has the templates of both pages.
+var pages = sync.OnceValue(func() *template.Template {
+	return template.Must(template.Must(template.New("").Parse(pageTemplate)).Parse(overviewTemplate))
+})
 
 // contentSecurityPolicy allows the style sheets and the script in the page, by their
 // hashes, and the stream of its own server.
-var contentSecurityPolicy = strings.Join([]string{
-	"default-src 'none'",
-	"style-src " + hash(pageStyle) + " " + hash(timeline.Style()),
-	"script-src " + hash(pageScript),
-	"connect-src 'self'",
-	"base-uri 'none'",
-	"form-action 'self'",
-	"frame-ancestors 'none'",
-}, "; ")
+var contentSecurityPolicy = sync.OnceValue(func() string {
+	return strings.Join([]string{
+		"default-src 'none'",
+		"style-src " + hash(pageStyle) + " " + hash(timeline.Style()),
+		"script-src " + hash(pageScript),
+		"connect-src 'self'",
+		"base-uri 'none'",
+		"form-action 'self'",
+		"frame-ancestors 'none'",
+	}, "; ")
+})
 
 func hash(text string) string {
 	sum := sha256.Sum256([]byte(text))
@@ -57,7 +62,7 @@ func newContent(v view, t timeline.Timeline) (content, error) {
 	if err := timeline.SVG(&picture, t); err != nil {
 		return content{}, err
 	}
-	if err := pages.ExecuteTemplate(&tables, "tables", newTables(v, t)); err != nil {
+	if err := pages().ExecuteTemplate(&tables, "tables", newTables(v, t)); err != nil {
 		return content{}, err
 	}
 	return content{leaders(t), template.HTML(picture.String()), template.HTML(tables.String())}, nil
@@ -90,7 +95,7 @@ func writePage(out io.Writer, v view, t timeline.Timeline) error {
 	if v.lease != "" {
 		lease = v.namespace + "/" + v.lease
 	}
-	return pages.ExecuteTemplate(out, "page", struct {
+	return pages().ExecuteTemplate(out, "page", struct {
 		content
 		Style, Script template.HTML
 		Windows       []window

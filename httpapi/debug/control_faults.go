@@ -43,7 +43,7 @@ func (s *stage) place(posted faultJSON) (*apitest.Fault, error) {
 	}
 	active := s.api.Fault(effect, posted.Match)
 	if active == nil {
-		return nil, inWords(s.test.err)
+		return nil, inWords(s.test.last())
 	}
 	if f.placed == nil {
 		f.placed = map[*apitest.Fault]placed{}
@@ -151,7 +151,9 @@ func (c control) removeFaults(w http.ResponseWriter, _ *http.Request) error {
 }
 
 // fieldNames matches the names in errors of package apitest that JSON writes in lower case.
-var fieldNames = regexp.MustCompile(`\b(Fault|Code|` + strings.Join(namesIn(reflect.TypeFor[faultJSON]()), "|") + `)\b`)
+var fieldNames = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`\b(Fault|Code|` + strings.Join(namesIn(reflect.TypeFor[faultJSON]()), "|") + `)\b`)
+})
 
 // namesIn returns the field names of a struct, and of the structs to which it points.
 func namesIn(t reflect.Type) (names []string) {
@@ -173,7 +175,7 @@ func inWords(err error) error {
 	).Replace(err.Error())
 	parts := strings.Split(text, `"`)
 	for i := 0; i < len(parts); i += 2 { // quoted text stays
-		parts[i] = fieldNames.ReplaceAllStringFunc(parts[i], func(name string) string { return strings.ToLower(name[:1]) + name[1:] })
+		parts[i] = fieldNames().ReplaceAllStringFunc(parts[i], func(name string) string { return strings.ToLower(name[:1]) + name[1:] })
 	}
 	return errors.New(strings.Join(parts, `"`))
 }

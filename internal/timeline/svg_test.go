@@ -22,7 +22,7 @@ func isGolden(t *testing.T, name string, got []byte) {
 	}
 	want, err := os.ReadFile(file)
 	require.NoError(t, err)
-	assert.Equal(t, string(want), string(got), "go test ./examples/internal/timeline -update rewrites %s; look at it", file)
+	assert.Equal(t, string(want), string(got), "go test ./internal/timeline -update rewrites %s; look at it", file)
 }
 
 func draw(t *testing.T, tl Timeline) []byte {

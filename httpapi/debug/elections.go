@@ -11,10 +11,10 @@ import (
 	"strings"
 	"time"
 
-	"github.com/kubecoord/kubecoord/examples/internal/timeline"
+	"github.com/kubecoord/kubecoord/internal/timeline"
 )
 
-// debugPages serves the pages of -debug:
+// debugPages serves the pages of elections:
 //
 //	/debug/elections         a page, kept up to date by
 //	/debug/elections/events  a stream of server-sent events
@@ -49,7 +49,7 @@ func (d debugPages) register(mux *http.ServeMux) {
 
 // secure forbids a page to load anything from another server.
 func secure(h http.Header) {
-	h.Set("Content-Security-Policy", contentSecurityPolicy)
+	h.Set("Content-Security-Policy", contentSecurityPolicy())
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("Referrer-Policy", "no-referrer")
 	h.Set("Cross-Origin-Resource-Policy", "same-origin")

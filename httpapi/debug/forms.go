@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/kubecoord/kubecoord/httpapi/apitest"
@@ -150,13 +151,13 @@ func (f form) setAction(fault *faultJSON) {
 }
 
 // fieldOf finds the field that an error of a fault begins with.
-var fieldOf = regexp.MustCompile(`^(?:[Ff]ault: )*([a-zA-Z]+)[.a-zA-Z]*: `)
+var fieldOf = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(?:[Ff]ault: )*([a-zA-Z]+)[.a-zA-Z]*: `) })
 
 // locate puts an error of a fault beside its field.
 func (f form) locate(err error) {
 	text := err.Error()
 	field, rest := "", text
-	if m := fieldOf.FindStringSubmatch(text); m != nil {
+	if m := fieldOf().FindStringSubmatch(text); m != nil {
 		field, rest = m[1], text[len(m[0]):]
 	}
 	switch field {

@@ -1,12 +1,12 @@
-// Package debug serves tests in any language: below /debug/ it has the functions of package httpapi/apitest, forks of the
-// whole server, and pages that show elections. examples/server -debug is its only user.
 package debug
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"maps"
+	"math"
 	"net/http"
 	"regexp"
 	"slices"
@@ -14,17 +14,28 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/kubecoord/kubecoord/candidate"
 	"github.com/kubecoord/kubecoord/httpapi"
 	"github.com/kubecoord/kubecoord/httpapi/apitest"
 	"github.com/kubecoord/kubecoord/store"
+	"github.com/kubecoord/kubecoord/store/fixture"
 	"github.com/kubecoord/kubecoord/store/kind"
 )
 
-// Server is an http.Handler: a server at the root, and its forks below /debug/forks/. They are independent of each other.
+// Options configures New. The zero value serves Lease, LeaseCandidate and Endpoints from an empty store, to everyone.
+type Options struct {
+	// Server configures the server at the root and each fork. Over, if not nil, has the first state: the server answers from a fork
+	// of it, never writes to it, and closes it in Close. Store configures the store without Over, and the store of a reset to a
+	// fixture. TLS and Verify have no effect.
+	Server apitest.Options
+	// Elect, if not nil, runs a candidate.Coordinator in the server and in each fork. The page of elections shows what it does.
+	Elect *candidate.CoordinatorOptions
+}
+
+// Server is an http.Handler: an API at the root with its operations below /debug/, and its forks below /debug/forks/. They are
+// independent of each other. Its methods may be called from any goroutine.
 type Server struct {
-	options apitest.Options // of each
-	empty   store.Options   // of a store for a reset to a fixture
-	elect   bool
+	options Options
 	main    *fork
 	loading sync.Mutex // held by the load of a fixture: decoding takes far more memory than the body
 
@@ -57,26 +68,54 @@ var (
 	errFull   = fmt.Errorf("want %d at most: DELETE some", maxForks)
 )
 
-// New opens the server with a fork of start. Close closes start. opts configures it and each fork, and empty the store
-// of a reset to a fixture.
-func New(start *store.Store, empty store.Options, opts apitest.Options, elect bool) (*Server, error) {
-	srv := &Server{options: opts, empty: empty, elect: elect, forks: map[string]*fork{}}
+// New returns a server. The caller must Close it. The error is about a fixture that does not load, options of the Coordinator that
+// are not valid, or a store that has ended; New has closed the store then.
+func New(opts Options) (*Server, error) {
+	srv := &Server{options: opts, forks: map[string]*fork{}}
+	of := &srv.options.Server
+	of.Store.HistoryAge = cmp.Or(of.Store.HistoryAge, math.MaxInt64) // the history has times
+	start := of.Over
+	if start == nil {
+		start = store.New(of.Store)
+	}
+	if err := srv.prepare(start); err != nil {
+		start.Close()
+		return nil, fmt.Errorf("debug: %w", err)
+	}
+	of.Fixtures = nil // each stage forks a store that has them
 	var err error
-	srv.main, err = srv.newFork("", start)
-	return srv, err
+	if srv.main, err = srv.newFork("", start); err != nil {
+		return nil, fmt.Errorf("debug: %w", err)
+	}
+	return srv, nil
 }
 
-// Store returns the store of the server at the root, also after Close.
-func (srv *Server) Store() *store.Store { return srv.main.store() }
+// prepare loads the fixtures, and checks the options of the Coordinator.
+func (srv *Server) prepare(start *store.Store) error {
+	if sources := srv.options.Server.Fixtures; sources != nil {
+		if err := fixture.Load(context.Background(), start, fixture.Options{Kinds: srv.kinds()}, sources...); err != nil {
+			return fmt.Errorf("Options.Server.Fixtures: %w", err)
+		}
+	}
+	if srv.options.Elect != nil {
+		if _, err := candidate.NewCoordinator(start, *srv.options.Elect); err != nil {
+			return fmt.Errorf("Options.Elect: %w", err)
+		}
+	}
+	return nil
+}
 
-// API returns the API of the server at the root, or nil after Close.
-func (srv *Server) API() *httpapi.API { return srv.main.handler() }
+// kinds returns the kinds that are served at the start.
+func (srv *Server) kinds() []kind.Kind {
+	return append(httpapi.Kinds(), srv.options.Server.API.Kinds...)
+}
 
-// Kinds returns the kinds that the server at the root serves, also after Close.
-func (srv *Server) Kinds() []kind.Kind {
+// API returns the API at the root, with its store, requests and faults. A reset replaces it by another one. After Close it has
+// ended, but its Requests, Dump and Verdict work. A method that would fail a test returns a zero value instead.
+func (srv *Server) API() *apitest.API {
 	srv.main.mu.RLock()
 	defer srv.main.mu.RUnlock()
-	return srv.main.now.api.Handler().Kinds()
+	return srv.main.now.api
 }
 
 // newFork opens a fork. The fork owns the store; newFork closes it on an error.
@@ -100,21 +139,6 @@ func (w *fork) stage() *stage {
 	return w.now
 }
 
-// handler returns the API of the fork, or nil if it has ended.
-func (w *fork) handler() *httpapi.API {
-	if s := w.stage(); s != nil {
-		return s.api.Handler()
-	}
-	return nil
-}
-
-// store returns the store of the fork, also after its end.
-func (w *fork) store() *store.Store {
-	w.mu.RLock()
-	defer w.mu.RUnlock()
-	return w.now.api.Store()
-}
-
 // path returns the path of the fork without a trailing slash.
 func (w *fork) path() string {
 	if w.name == "" {
@@ -134,11 +158,11 @@ func (w *fork) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 			return
 		}
 	}
-	http.Error(rw, "this server has ended", http.StatusServiceUnavailable)
+	http.Error(rw, errClosed.Error(), http.StatusServiceUnavailable)
 }
 
-// ServeHTTP passes a request to its fork. An http.ServeMux would redirect paths that
-// the API must get unchanged.
+// ServeHTTP answers a request, or passes it to its fork. An embedder must pass on the whole path, and requests for all paths of the API:
+// an http.ServeMux in front would redirect some of them.
 func (srv *Server) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 	rest, below := strings.CutPrefix(r.URL.Path, forksPath)
 	name, _, inside := strings.Cut(rest, "/")
@@ -146,26 +170,20 @@ func (srv *Server) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 		srv.main.ServeHTTP(rw, r)
 		return
 	}
+	s := srv.main.stage()
+	if s == nil {
+		http.Error(rw, errClosed.Error(), http.StatusServiceUnavailable)
+		return
+	}
 	w := srv.find(name)
-	if w == srv.main || w == nil || !srv.knows(r) {
+	if w == srv.main || w == nil || !s.knows(r) {
 		// Only authenticated clients may learn whether a fork exists.
-		if s := srv.main.stage(); s != nil {
-			s.api.Handler().Guard(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
-				http.Error(rw, noFork(name).Error(), http.StatusNotFound)
-			})).ServeHTTP(rw, r)
-		}
+		s.api.Handler().Guard(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+			http.Error(rw, noFork(name).Error(), http.StatusNotFound)
+		})).ServeHTTP(rw, r)
 		return
 	}
 	http.StripPrefix(w.path(), w).ServeHTTP(rw, r)
-}
-
-// knows reports whether a request has valid credentials.
-func (srv *Server) knows(r *http.Request) bool {
-	if srv.options.API.Authenticate == nil {
-		return true
-	}
-	_, ok := srv.options.API.Authenticate(r)
-	return ok
 }
 
 // find returns the fork with a name, or nil. The server at the root has the name "".
@@ -191,11 +209,11 @@ func (srv *Server) names() []string {
 	})
 }
 
-var forkName = regexp.MustCompile(`^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$`)
+var forkName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$`) })
 
 // add makes a fork with the state of another. An empty name becomes a number.
 func (srv *Server) add(from *fork, name string) (*fork, error) {
-	if name != "" && !forkName.MatchString(name) {
+	if name != "" && !forkName().MatchString(name) {
 		return nil, fmt.Errorf("name: got %q, want at most 63 small letters, digits and -, the last not at an end", name)
 	}
 	srv.mu.Lock()
@@ -270,7 +288,7 @@ func (w *fork) close() {
 	}
 }
 
-// Close ends the server and all forks.
+// Close ends the server and all forks: their watches, requests in progress, elections and stores. Closing it again does nothing.
 func (srv *Server) Close() {
 	srv.mu.Lock()
 	srv.closed = true

@@ -1,5 +1,5 @@
 // Package timeline records the elections of a store and draws them: leaders, pings and
-// answers, hand-overs, and gaps without a leader.
+// answers, hand-overs, and gaps without a leader. Package httpapi/debug shows them, and examples write them to files.
 //
 //	rec := timeline.NewRecorder(st)
 //	elector, err := candidate.NewCoordinator(st, candidate.CoordinatorOptions{Log: rec.Log})

@@ -202,7 +202,7 @@ func (o overview) render() (map[string]template.HTML, error) {
 	all := map[string]template.HTML{}
 	for _, name := range parts() {
 		var b bytes.Buffer
-		if err := pages.ExecuteTemplate(&b, name, o); err != nil {
+		if err := pages().ExecuteTemplate(&b, name, o); err != nil {
 			return nil, err
 		}
 		all[name] = template.HTML(b.String())
@@ -218,7 +218,7 @@ func (c control) writeOverview(w http.ResponseWriter, r *http.Request, code int,
 		return err
 	}
 	var page bytes.Buffer
-	err = pages.ExecuteTemplate(&page, "overview", map[string]any{
+	err = pages().ExecuteTemplate(&page, "overview", map[string]any{
 		"Style": template.HTML("<style>" + pageStyle + "</style>"), "Script": template.HTML("<script>" + pageScript + "</script>"),
 		"Now": o, "Live": live, "Operations": c.listed(), "Form": sent, "Query": filterQuery(o.Filter),
 		"Verbs": verbs(), "Actions": actions(), "Resources": c.plurals(),

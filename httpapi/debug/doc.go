@@ -1,0 +1,26 @@
+// Package debug serves tests in any language: an API with faults, forks, a log of requests, its history and its elections, which
+// clients reach by HTTP below /debug/. It is package httpapi/apitest for those who have no Go.
+//
+//	srv, err := debug.New(debug.Options{})
+//	...
+//	defer srv.Close()
+//	http.ListenAndServe("127.0.0.1:8001", srv)
+//
+// GET /debug/ lists the operations, and in a browser it is a page. docs/testing.md has them in a table:
+//
+//	curl -H 'Content-Type: application/json' $URL/debug/faults \
+//	  -d '{"verb": "update", "resource": "leases", "first": 2, "answer": {"code": 409}}'
+//	curl $URL/debug/faults/1            # how many requests it has hit
+//	curl -X DELETE $URL/debug/faults/1
+//	curl -X POST $URL/debug/forks       # a copy of the server at a URL of its own, with all of this
+//
+// # Protection
+//
+// Whoever reaches /debug/ controls the server. It has the Authenticate, Authorize and Hosts of Options.Server.API. Set Hosts, or a
+// page of another site can send operations by the browser of the machine. Bodies, forks and faults have limits. A refused operation is
+// answered with a Status that names the field and what was expected, and changes nothing.
+//
+// # Memory
+//
+// A Server keeps the whole history, and as many requests as apitest.Options says. It is for tests.
+package debug
