@@ -65,15 +65,14 @@ type API struct {
 	recorder *recorder
 	ended    sync.Once
 
-	mu      sync.Mutex // guards all below and their contents; no callback runs under it
-	closed  bool
-	server  *httptest.Server // on a loopback port, or nil
-	calls   sync.WaitGroup   // requests in progress; none is added once closed
-	faults  []*Fault
-	log     []*Request // the last Options.KeepRequests
-	open    map[*exchange]struct{}
-	crashed map[string]*Fault // by the name of the client
-	rushes  map[string]rush   // by the name of the client
+	mu     sync.Mutex // guards all below and their contents; no callback runs under it
+	closed bool
+	server *httptest.Server // on a loopback port, or nil
+	calls  sync.WaitGroup   // requests in progress; none is added once closed
+	faults []*Fault
+	log    []*Request // the last Options.KeepRequests
+	open   map[*exchange]struct{}
+	rushes map[string]rush // by the name of the client
 }
 
 // New returns an API that ends with the test. It takes at most one Options. A test that fails shows the last
@@ -111,7 +110,7 @@ func New(t TB, opts ...Options) *API {
 func newAPI(t TB, st *store.Store, rec *recorder, o Options, serve func(httpapi.Options) *httpapi.API) *API {
 	a := &API{
 		t: t, opts: o, st: (*registry.Store)(st), recorder: rec,
-		closing: make(chan struct{}), open: map[*exchange]struct{}{}, crashed: map[string]*Fault{}, rushes: map[string]rush{},
+		closing: make(chan struct{}), open: map[*exchange]struct{}{}, rushes: map[string]rush{},
 	}
 	opts := o.API
 	opts.Middleware = func(next http.Handler) http.Handler {

@@ -1,39 +1,36 @@
 package apitest
 
-// CrashBefore crashes a client just before one of its requests: the first that the fault hits, or another by
-// Nth. The connections of the client, which its Client name identifies, are cut: the request is not carried out, and
-// neither are new ones until Remove. Then crash is called, once. It ends the client, such as by the end of its context, and
-// must not wait for this end. A test starts the client anew after Remove, or at once under another name.
-func CrashBefore(crash func()) Effect {
-	return crashing("crash before", crash, nil, func(x *exchange, end func()) bool {
-		end()
-		return true
-	})
-}
+import "slices"
 
-// CrashAfter is like CrashBefore, but the request is carried out first. It gets no answer. It does not act on
-// watches.
-func CrashAfter(crash func()) Effect {
-	return crashing("crash after", crash, notWatch, func(x *exchange, end func()) bool {
-		x.after = end
-		return false
-	})
-}
+// CrashBefore crashes a client just before one of its requests: the first that the fault hits, or another by Nth. The connections
+// of the client are cut: the request is not carried out, and neither are new ones until Remove. Then crash is called, once. It ends
+// the client, such as by the end of its context, and must not wait for this end. A test starts the client anew after Remove, or at
+// once under another name. Its Client name identifies a client; without a name Match.UserAgent does, or else its own User-Agent.
+func CrashBefore(crash func()) Effect { return crashing("crash before", crash, false) }
 
-// crashing returns an effect on one request. do gets the function that ends the client and the request.
-func crashing(text string, crash func(), on func(verb string) bool, do func(x *exchange, end func()) bool) Effect {
-	var err error
-	if crash == nil {
-		err = problem("crash", "got nil, want a function that ends the client")
-	}
+// CrashAfter is like CrashBefore, but the request is carried out first. It gets no answer. It does not act on watches.
+func CrashAfter(crash func()) Effect { return crashing("crash after", crash, true) }
+
+// crashing returns an effect on one request.
+func crashing(text string, crash func(), after bool) Effect {
 	e := Effect{act: func(m *meeting) bool {
-		return !m.inProgress && m.hit() && do(m.exchange, func() {
+		if m.inProgress || !m.hit() {
+			return false
+		}
+		m.after = func() {
 			m.disconnect(m.fault)
 			crash()
 			m.abort()
-		})
+		}
+		if !after {
+			m.after()
+		}
+		return false
 	}}.First(1)
-	e.text, e.err, e.on = text, err, on
+	e.text, e.on = text, func(verb string) bool { return !after || notWatch(verb) }
+	if crash == nil {
+		e.err = problem("crash", "got nil, want a function that ends the client")
+	}
 	return e
 }
 
@@ -41,11 +38,12 @@ func crashing(text string, crash func(), on func(verb string) bool, do func(x *e
 func (x *exchange) disconnect(by *Fault) {
 	var cut []*exchange
 	x.api.mu.Lock()
-	if !by.gone {
-		x.api.crashed[x.req.Client] = by
+	by.crashed = &Match{UserAgent: x.req.UserAgent, Client: x.req.Client}
+	if i := slices.IndexFunc(by.on, func(m Match) bool { return m.UserAgent != "" && m.Matches(*x.req) }); i >= 0 {
+		by.crashed.UserAgent = by.on[i].UserAgent
 	}
 	for other := range x.api.open {
-		if other != x && other.req.Client == x.req.Client {
+		if other != x && by.hasCrashed(other.req) {
 			cut = append(cut, other)
 		}
 	}
@@ -55,13 +53,18 @@ func (x *exchange) disconnect(by *Fault) {
 	}
 }
 
+// hasCrashed reports whether the fault has crashed the client of a request.
+func (f *Fault) hasCrashed(r *Request) bool {
+	return f.crashed != nil && f.crashed.Client == r.Client && (r.Client != "" || f.crashed.Matches(*r))
+}
+
 // hasCrashed reports whether the client of a request has crashed. Its fault then hits the request.
 func (a *API) hasCrashed(x *exchange) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	by := a.crashed[x.req.Client]
-	if by != nil {
-		x.req.Faults = append(x.req.Faults, by)
+	i := slices.IndexFunc(a.faults, func(f *Fault) bool { return f.hasCrashed(x.req) })
+	if i >= 0 {
+		x.req.Faults = append(x.req.Faults, a.faults[i])
 	}
-	return by != nil
+	return i >= 0
 }

@@ -51,6 +51,32 @@ func TestCrashEndsOneClientAtOneRequest(t *testing.T) {
 	}
 }
 
+// Over a socket clients have no names. The fault names a part of the User-Agent, or else requests with that of the crashed one in theirs
+// are of its client: client-go adds a word to the User-Agent of an elector.
+func TestClientWithoutANameCrashesByItsUserAgent(t *testing.T) {
+	for _, row := range []struct {
+		match string
+		cut   []string // the User-Agents of other requests that are cut
+	}{
+		{"worker", []string{"worker/1", "worker/1 elector", "worker/2"}},
+		{"", []string{"worker/1", "worker/1 elector"}},
+	} {
+		d := newDoor(t)
+		f := d.Fault(apitest.CrashBefore(func() {}), apitest.Match{Verb: "create", UserAgent: row.match})
+		assertCut(t, d, d.do(t, "POST", leases, leaseNamed("a"), "User-Agent", "worker/1"))
+		var cut []string
+		for _, agent := range []string{"", "other/1", "worker/1", "worker/1 elector", "worker/2"} {
+			if d.do(t, "GET", leasesA, "", "User-Agent", agent).err != nil {
+				cut = append(cut, agent)
+			}
+		}
+		assert.Equal(t, row.cut, cut)
+		assert.Equal(t, http.StatusNotFound, doorFor(d.API, "x").do(t, "GET", leasesA, "", "User-Agent", "worker/1").code, "a client with a name")
+		f.Remove()
+		assert.Equal(t, http.StatusNotFound, d.do(t, "GET", leasesA, "", "User-Agent", "worker/1").code)
+	}
+}
+
 func TestCrashNeedsAFunction(t *testing.T) {
 	for _, crash := range []apitest.Effect{apitest.CrashBefore(nil), apitest.CrashAfter(nil)} {
 		assert.Equal(t, "apitest.Fault: crash: got nil, want a function that ends the client",

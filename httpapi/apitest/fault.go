@@ -96,6 +96,7 @@ type Fault struct {
 	// guarded by api.mu
 	matches, hits int
 	gone          bool
+	crashed       *Match      // the client that the fault has crashed, or nil
 	met           map[any]int // how many requests met an Effect.Nth, and how many equal ones an Adversary
 }
 
@@ -178,14 +179,12 @@ func (f *Fault) MustHit() *Fault {
 	return f
 }
 
-// Remove ends the fault. Requests that a Partition holds continue, a Stale replica catches up, watches get what
-// HideEvents has hidden, and a client that crashed can connect again.
-// Other requests that were already hit are not affected.
+// Remove ends the fault. Requests that a Partition holds continue, a Stale replica catches up, watches get what HideEvents has hidden,
+// and a client that crashed can connect again. Other requests that were already hit are not affected.
 func (f *Fault) Remove() {
 	f.api.mu.Lock()
 	lags := slices.Collect(maps.Values(f.lags))
 	var watches []*registry.Veils
-	maps.DeleteFunc(f.api.crashed, func(_ string, by *Fault) bool { return by == f })
 	if !f.gone {
 		f.gone = true
 		close(f.removed)
