@@ -35,7 +35,7 @@ func (c control) operations() []operation {
 	return []operation{
 		{"GET", "/debug/{$}", "this list, as a page or as JSON", c.index},
 		{"GET", "/debug/faults", "the active faults, with the numbers of requests that matched and were hit", c.listFaults},
-		{"POST", "/debug/faults", `add one: {"verb": "update", "resource": "leases", "first": 2, "answer": {"code": 409}}, or at random: {"adversary": {"seed": 42, "percent": 10, "maxDelay": "1s"}}`, c.addFault},
+		{"POST", "/debug/faults", `add one: {"verb": "update", "resource": "leases", "first": 2, "answer": {"code": 409}}, or at random: {"adversary": {"seed": 42, "percent": 10, "maxDelay": "1s"}}, or crash a client: {"userAgent": "worker", "verb": "update", "nth": 2, "crash": "after"}`, c.addFault},
 		{"GET", "/debug/faults/{id}", "one of them", c.getFault},
 		{"DELETE", "/debug/faults/{id}", "remove one", c.removeFault},
 		{"DELETE", "/debug/faults", "remove all", c.removeFaults},

@@ -38,6 +38,9 @@ func (s *stage) place(posted faultJSON) (*apitest.Fault, error) {
 		posted.Adversary = withDefaults(*posted.Adversary)
 	}
 	effect, err := posted.effect()
+	if err == nil {
+		err = f.hasRoomLocked(posted)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("fault: %w", err)
 	}
@@ -51,6 +54,26 @@ func (s *stage) place(posted faultJSON) (*apitest.Fault, error) {
 	f.last++
 	f.placed[active] = placed{f.last, posted}
 	return active, nil
+}
+
+// Limits of the active faults of a server or a fork. They bound what a client that never removes one can take.
+const (
+	maxFaults    = 1000
+	maxFaultJSON = 16 << 10
+)
+
+// hasRoomLocked returns the error of a fault that is too large, or one too many.
+func (f *faults) hasRoomLocked(posted faultJSON) error {
+	text, err := posted.MarshalJSON()
+	switch {
+	case err != nil:
+		return err
+	case len(text) > maxFaultJSON:
+		return fmt.Errorf("got %d bytes, want %d at most", len(text), maxFaultJSON)
+	case len(f.placed) >= maxFaults:
+		return fmt.Errorf("got %d of them, want %d at most: DELETE some", len(f.placed)+1, maxFaults)
+	}
+	return nil
 }
 
 // withDefaults returns the options of an adversary, so that the answer shows how to repeat it.
@@ -171,6 +194,7 @@ func inWords(err error) error {
 	text := strings.NewReplacer(
 		"apitest.Fault: EndWatch:", "Fault: tear.after:", "apitest.Fault: CutWatch:", "Fault: tear.after:",
 		"apitest.Fault: FailWatch:", "Fault: tear.after:", "apitest.Fault: FailWatch.Code:", "Fault: tear.error.code:",
+		"apitest.Fault: AnswerAfter.Code:", "Fault: answerAfter:",
 		"apitest.Fault: ", "Fault: ",
 	).Replace(err.Error())
 	parts := strings.Split(text, `"`)

@@ -184,6 +184,7 @@ type requestView struct {
 	Namespace   string              `json:"namespace,omitempty"`
 	Name        string              `json:"name,omitempty"`
 	UserAgent   string              `json:"userAgent,omitempty"`
+	Client      string              `json:"client,omitempty"`
 	ContentType string              `json:"contentType,omitempty"`
 	Body        string              `json:"body,omitempty"`       // if it is text
 	BodyBase64  []byte              `json:"bodyBase64,omitempty"` // if it is not text
@@ -214,7 +215,7 @@ func (c control) viewRequest(r apitest.Request) requestView {
 	v := requestView{
 		Text: r.String(), Time: r.Time.UTC(), Verb: r.Verb, Path: r.Path, Query: r.Query,
 		Group: r.Group, Version: r.Version, Resource: r.Resource, Namespace: r.Namespace, Name: r.Name,
-		UserAgent: r.UserAgent, ContentType: r.ContentType, BodySize: r.BodySize,
+		UserAgent: r.UserAgent, Client: r.Client, ContentType: r.ContentType, BodySize: r.BodySize,
 		Status: r.Status, Done: r.Done, Cut: r.Cut,
 	}
 	if utf8.Valid(r.Body) {

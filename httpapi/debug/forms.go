@@ -51,6 +51,8 @@ func actions() []action {
 		{"hang", "never answer", "", func(f *faultJSON, _ string) error { f.Hang = true; return nil }},
 		{"cutBefore", "cut the connection before the request is done", "", func(f *faultJSON, _ string) error { f.Cut = "before"; return nil }},
 		{"cutAfter", "do the request, and cut the connection", "", func(f *faultJSON, _ string) error { f.Cut = "after"; return nil }},
+		{"crashBefore", "crash the client before the request is done: it is cut off", "", func(f *faultJSON, _ string) error { f.Crash = "before"; return nil }},
+		{"crashAfter", "do the request, and crash the client", "", func(f *faultJSON, _ string) error { f.Crash = "after"; return nil }},
 		{"silent", "partition: requests and open watches hang", "", func(f *faultJSON, _ string) error { f.Partition = "silent"; return nil }},
 		{"refused", "partition: requests and open watches are cut", "", func(f *faultJSON, _ string) error { f.Partition = "refused"; return nil }},
 		{"expireHistory", "expire the history", "", func(f *faultJSON, _ string) error { f.ExpireHistory = true; return nil }},

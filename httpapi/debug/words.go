@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 	"time"
 	"unicode"
@@ -19,6 +20,7 @@ import (
 //
 //	{"verb": "update", "resource": "leases", "first": 2, "answer": {"code": 409}}
 //	{"verb": "watch", "delay": "1s", "tear": {"after": 3, "midFrame": true}}
+//	{"verb": "create", "userAgent": "worker", "nth": 2, "crash": "after"}
 //
 // Empty members are left out. Unknown and duplicate members are errors that name the place
 // and the expected value.
@@ -35,7 +37,14 @@ type faultJSON struct {
 	SlowEvents    time.Duration
 	Stale         *apitest.StaleOptions
 	Adversary     *apitest.AdversaryOptions
+	AnswerAfter   int
+	Crash         string // before or after
+	HideEvents    *hideJSON
+	Nth           int
 }
+
+// hideJSON has the arguments of apitest.HideEvents.
+type hideJSON struct{ Namespace, Name string }
 
 // tearJSON is apitest.EndWatch, CutWatch or FailWatch.
 type tearJSON struct {
@@ -61,59 +70,87 @@ func (f *faultJSON) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// effect returns the effect of the fault. The zero Effect has none.
-func (f *faultJSON) effect() (effect apitest.Effect, err error) {
-	var ends []string
-	add := func(set bool, next apitest.Effect, end string) {
-		switch {
-		case !set:
-			return
-		case effect.String() == "":
-			effect = next
-		default:
-			effect = effect.Then(next)
-		}
-		if end != "" {
-			ends = append(ends, end)
-		}
+// combined collects the effects of one fault.
+type combined struct {
+	apitest.Effect
+	ends []string // the members that end the request
+}
+
+// add adds an effect that is set. end is its member if it ends the request, or "".
+func (c *combined) add(set bool, next apitest.Effect, end string) {
+	switch {
+	case !set:
+		return
+	case c.String() == "":
+		c.Effect = next
+	default:
+		c.Effect = c.Then(next)
 	}
-	add(f.Delay != 0, apitest.Delay(f.Delay), "")
-	add(f.ExpireHistory, apitest.ExpireHistory(), "")
-	add(f.SlowEvents != 0, apitest.SlowEvents(f.SlowEvents), "")
+	if end != "" {
+		c.ends = append(c.ends, end)
+	}
+}
+
+// effect returns the effect of the fault.
+func (f *faultJSON) effect() (apitest.Effect, error) {
+	var c combined
+	c.add(f.Delay != 0, apitest.Delay(f.Delay), "")
+	c.add(f.ExpireHistory, apitest.ExpireHistory(), "")
+	c.add(f.SlowEvents != 0, apitest.SlowEvents(f.SlowEvents), "")
 	if f.Stale != nil {
-		add(true, apitest.Stale(*f.Stale), "")
+		c.add(true, apitest.Stale(*f.Stale), "")
+	}
+	if f.HideEvents != nil {
+		c.add(true, apitest.HideEvents(f.HideEvents.Namespace, f.HideEvents.Name), "")
 	}
 	if f.Tear != nil {
-		add(true, f.Tear.effect(), "")
+		c.add(true, f.Tear.effect(), "")
 	}
-	add(!reflect.ValueOf(f.Answer).IsZero(), apitest.AnswerStatus(f.Answer), "answer")
-	add(f.Hang, apitest.Hang(), "hang")
-	if f.Cut != "" {
-		cut, known := map[string]apitest.Effect{"before": apitest.CutBefore(), "after": apitest.CutAfter()}[f.Cut]
-		if !known {
-			return effect, fmt.Errorf(`cut: got %q, want "before" or "after"`, f.Cut)
-		}
-		add(true, cut, "cut")
-	}
-	if f.Partition != "" {
-		partition, known := map[string]apitest.Effect{"silent": apitest.Partition(), "refused": apitest.Refuse()}[f.Partition]
-		if !known {
-			return effect, fmt.Errorf(`partition: got %q, want "silent" or "refused"`, f.Partition)
-		}
-		add(true, partition, "partition")
+	c.add(!reflect.ValueOf(f.Answer).IsZero(), apitest.AnswerStatus(f.Answer), "answer")
+	c.add(f.Hang, apitest.Hang(), "hang")
+	c.add(f.AnswerAfter != 0, apitest.AnswerAfter(f.AnswerAfter), "answerAfter")
+	if err := f.addNamed(&c); err != nil {
+		return c.Effect, err
 	}
 	if f.Adversary != nil {
-		add(true, apitest.Adversary(*f.Adversary), "adversary")
+		c.add(true, apitest.Adversary(*f.Adversary), "adversary")
 	}
 	switch {
-	case len(ends) > 1:
-		return effect, fmt.Errorf("%s: got %d of them, want one: each ends the request", strings.Join(ends, ", "), len(ends))
-	case effect.String() == "":
-		return effect, errors.New("got no action, want one of delay, expireHistory, answer, hang, cut, partition, tear, slowEvents, stale, adversary")
+	case len(c.ends) > 1:
+		return c.Effect, fmt.Errorf("%s: got %d of them, want one: each ends the request", strings.Join(c.ends, ", "), len(c.ends))
+	case c.String() == "":
+		return c.Effect, errors.New("got no action, want one of delay, expireHistory, answer, hang, cut, partition, tear, slowEvents, stale, adversary, answerAfter, crash, hideEvents")
+	case f.First != 0 && f.Nth != 0:
+		return c.Effect, errors.New("nth: got it with first, want one of them")
 	case f.First != 0:
-		effect = effect.First(f.First)
+		return c.First(f.First), nil
+	case f.Nth != 0:
+		return c.Nth(f.Nth), nil
 	}
-	return effect, nil
+	return c.Effect, nil
+}
+
+// addNamed adds the effects that have one of two names.
+func (f *faultJSON) addNamed(c *combined) error {
+	crashed := func() {} // the process of a client is its own matter
+	for _, way := range []struct {
+		member, value string
+		names         [2]string
+		effects       [2]apitest.Effect
+	}{
+		{"cut", f.Cut, [2]string{"before", "after"}, [2]apitest.Effect{apitest.CutBefore(), apitest.CutAfter()}},
+		{"crash", f.Crash, [2]string{"before", "after"}, [2]apitest.Effect{apitest.CrashBefore(crashed), apitest.CrashAfter(crashed)}},
+		{"partition", f.Partition, [2]string{"silent", "refused"}, [2]apitest.Effect{apitest.Partition(), apitest.Refuse()}},
+	} {
+		i := slices.Index(way.names[:], way.value)
+		if i < 0 && way.value != "" {
+			return fmt.Errorf("%s: got %q, want %q or %q", way.member, way.value, way.names[0], way.names[1])
+		}
+		if i >= 0 {
+			c.add(true, way.effects[i], way.member)
+		}
+	}
+	return nil
 }
 
 func (t *tearJSON) effect() apitest.Effect {
