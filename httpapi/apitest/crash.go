@@ -5,7 +5,7 @@ import "slices"
 // CrashBefore crashes a client just before one of its requests: the first that the fault hits, or another by Nth. The connections
 // of the client are cut: the request is not carried out, and neither are new ones until Remove. Then crash is called, once. It ends
 // the client, such as by the end of its context, and must not wait for this end. A test starts the client anew after Remove, or at
-// once under another name. Its Client name identifies a client; without a name Match.UserAgent does, or else its own User-Agent.
+// once under another name. Its Client name and Match.UserAgent identify a client; without both its User-Agent does.
 func CrashBefore(crash func()) Effect { return crashing("crash before", crash, false) }
 
 // CrashAfter is like CrashBefore, but the request is carried out first. It gets no answer. It does not act on watches.
@@ -14,16 +14,15 @@ func CrashAfter(crash func()) Effect { return crashing("crash after", crash, tru
 // crashing returns an effect on one request.
 func crashing(text string, crash func(), after bool) Effect {
 	e := Effect{act: func(m *meeting) bool {
-		if m.inProgress || !m.hit() {
-			return false
-		}
-		m.after = func() {
-			m.disconnect(m.fault)
-			crash()
-			m.abort()
-		}
-		if !after {
-			m.after()
+		if !m.inProgress && m.hit() {
+			m.after = func() {
+				m.disconnect(m.fault)
+				crash()
+				m.abort()
+			}
+			if !after {
+				m.after()
+			}
 		}
 		return false
 	}}.First(1)
@@ -38,9 +37,11 @@ func crashing(text string, crash func(), after bool) Effect {
 func (x *exchange) disconnect(by *Fault) {
 	var cut []*exchange
 	x.api.mu.Lock()
-	by.crashed = &Match{UserAgent: x.req.UserAgent, Client: x.req.Client}
+	by.crashed = &Match{Client: x.req.Client}
 	if i := slices.IndexFunc(by.on, func(m Match) bool { return m.UserAgent != "" && m.Matches(*x.req) }); i >= 0 {
 		by.crashed.UserAgent = by.on[i].UserAgent
+	} else if x.req.Client == "" {
+		by.crashed.UserAgent = x.req.UserAgent
 	}
 	for other := range x.api.open {
 		if other != x && by.hasCrashed(other.req) {
@@ -55,7 +56,7 @@ func (x *exchange) disconnect(by *Fault) {
 
 // hasCrashed reports whether the fault has crashed the client of a request.
 func (f *Fault) hasCrashed(r *Request) bool {
-	return f.crashed != nil && f.crashed.Client == r.Client && (r.Client != "" || f.crashed.Matches(*r))
+	return f.crashed != nil && f.crashed.Client == r.Client && f.crashed.Matches(*r)
 }
 
 // hasCrashed reports whether the client of a request has crashed. Its fault then hits the request.

@@ -77,6 +77,18 @@ func TestClientWithoutANameCrashesByItsUserAgent(t *testing.T) {
 	}
 }
 
+// Several programs may have the credentials of one user.
+func TestUserAgentOfTheFaultNarrowsAClientWithAName(t *testing.T) {
+	x := doorFor(apitest.New(t), "x")
+	x.Fault(apitest.CrashBefore(func() {}), apitest.Match{UserAgent: "worker"})
+	for _, row := range []struct {
+		agent string
+		cut   bool
+	}{{"other", false}, {"worker/1", true}, {"worker/2", true}, {"other", false}} {
+		assert.Equal(t, row.cut, x.do(t, "GET", leasesA, "", "User-Agent", row.agent).err != nil, row.agent)
+	}
+}
+
 func TestCrashNeedsAFunction(t *testing.T) {
 	for _, crash := range []apitest.Effect{apitest.CrashBefore(nil), apitest.CrashAfter(nil)} {
 		assert.Equal(t, "apitest.Fault: crash: got nil, want a function that ends the client",

@@ -57,8 +57,7 @@ func (a *API) serve(w http.ResponseWriter, r *http.Request, next http.Handler) {
 	if a.hasCrashed(x) {
 		x.abort()
 	}
-	answered := func(f *Fault) bool { return f.meet(x, false) }
-	if !slices.ContainsFunc(a.Faults(), answered) {
+	if !slices.ContainsFunc(a.Faults(), func(f *Fault) bool { return f.meet(x, false) }) {
 		x.forward(next)
 	}
 }
