@@ -10,6 +10,9 @@ import (
 	"github.com/kubecoord/kubecoord/httpapi/kube/internal/controlplane"
 )
 
+// debugFlag is the flag that kube-apiserver does not have.
+const debugFlag = "kubecoord-debug"
+
 // effective returns the flags that have an effect here, with a sentence for --help.
 func effective() map[string]string {
 	return map[string]string{
@@ -46,6 +49,7 @@ func effective() map[string]string {
 		"tls-private-key-file":                   "The key of the certificate.",
 		"token-auth-file":                        "Static tokens.",
 		"v":                                      "The level of the log.",
+		debugFlag:                                "Serve faults, forks, requests and history below /debug/, for tests in any language, to users who may. kube-apiserver has no such flag.",
 		"allow-privileged":                       "Privileged containers are always allowed.",
 		"watch-cache":                            "Watches and lists are served from memory in any case.",
 		"service-account-lookup":                 "ServiceAccounts of tokens must exist in any case.",
@@ -62,6 +66,7 @@ func apiserverFlags() (*pflag.FlagSet, error) {
 	fs.BoolP("help", "h", false, "help for kube-apiserver")
 	fs.String("version", "false", "--version, --version=raw prints version information and quits")
 	fs.Lookup("version").NoOptDefVal = "true"
+	fs.Bool(debugFlag, false, "")
 	for name, usage := range effective() {
 		fs.Lookup(name).Usage = usage
 	}

@@ -19,6 +19,11 @@
 //
 // The version is only a name. The server answers as the Kubernetes of httpapi.Version.
 //
+// With the flag --kubecoord-debug, kube-apiserver serves the operations of package httpapi/debug below /debug/, to users who may use
+// these paths, such as the administrator of envtest. A suite sets it before it starts its environment:
+//
+//	env.ControlPlane.GetAPIServer().Configure().Set("kubecoord-debug", "true")
+//
 // Servers listen on the loopback only.
 package main
 

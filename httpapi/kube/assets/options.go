@@ -39,6 +39,7 @@ type options struct {
 	served  controlplane.Served
 	values  map[string]string // of all flags
 
+	debug                        bool
 	reads, writes                int64
 	requestTimeout, shutdownWait time.Duration
 }
@@ -79,6 +80,8 @@ func readOptions(fs *pflag.FlagSet) (o options, problems []error) {
 	problems = append(problems, o.readServiceAccounts(fs)...)
 	o.served, o.values = controlplane.RuntimeConfig(fs), controlplane.Values(fs)
 	problems = append(problems, o.served.Check()...)
+	o.debug = controlplane.Get(fs.GetBool, debugFlag)
+	delete(o.values, debugFlag) // /flagz has the flags of a kube-apiserver
 	o.reads, o.writes = controlplane.Get(fs.GetInt64, "max-requests-inflight"), controlplane.Get(fs.GetInt64, "max-mutating-requests-inflight")
 	o.requestTimeout, o.shutdownWait = controlplane.Get(fs.GetDuration, "request-timeout"), controlplane.Get(fs.GetDuration, "shutdown-delay-duration")
 	if o.requestTimeout < 0 {

@@ -19,9 +19,12 @@ import (
 	"k8s.io/klog/v2"
 
 	"github.com/kubecoord/kubecoord/httpapi"
+	"github.com/kubecoord/kubecoord/httpapi/apitest"
+	"github.com/kubecoord/kubecoord/httpapi/debug"
 	"github.com/kubecoord/kubecoord/httpapi/kube/cluster"
 	"github.com/kubecoord/kubecoord/httpapi/kube/internal/controlplane"
 	"github.com/kubecoord/kubecoord/store"
+	"github.com/kubecoord/kubecoord/store/kind"
 )
 
 // storageTimeout is how long kube-apiserver waits for etcd at its start.
@@ -31,9 +34,17 @@ const storageTimeout = 20 * time.Second
 type server struct {
 	opts   options
 	http   *http.Server
-	api    *cluster.Server
+	api    api
 	active connections
 	ending atomic.Bool // a signal has come: /readyz fails
+
+	endWatches func() // and requests of a debug.Server
+}
+
+// api is a cluster.Server, or a debug.Server of one.
+type api interface {
+	http.Handler
+	Close()
 }
 
 // newServer makes the API. It opens no port.
@@ -57,14 +68,15 @@ func (o options) newServer() (*server, error) {
 	if does.ClientCA, err = o.clients.ClientCA(); err != nil {
 		return nil, err
 	}
-	if s.api, err = cluster.New(does, store.Options{}, httpapi.Options{
+	kinds, err := s.open(does, httpapi.Options{
 		Authenticate: users, Authorize: o.rules.Authorizer(),
 		RequestTimeout: o.requestTimeout, Reads: int(o.reads), Writes: int(o.writes),
 		Checks: s.checks(),
-	}); err != nil {
+	})
+	if err != nil {
 		return nil, err
 	}
-	for _, name := range o.served.Missing(s.api.Kinds()) {
+	for _, name := range o.served.Missing(kinds) {
 		klog.Warningf("--runtime-config=%s: this server does not have it", name)
 	}
 	klog.Infof("Loaded %d admission controller(s) successfully in the following order: %v", len(o.rules.Running()), o.rules.Running())
@@ -82,6 +94,34 @@ func (o options) newServer() (*server, error) {
 		s.http.Protocols.SetHTTP1(true)
 	}
 	return s, nil
+}
+
+// open makes the API, and returns its kinds.
+func (s *server) open(does cluster.Options, with httpapi.Options) ([]kind.Kind, error) {
+	if !s.opts.debug {
+		c, err := cluster.New(does, store.Options{}, with)
+		if err != nil {
+			return nil, err
+		}
+		s.api, s.endWatches = c, c.API.Close
+		return c.Kinds(), nil
+	}
+	// A page of another site cannot use /debug/, under whatever name it knows this machine.
+	with.Hosts = []string{"kubernetes", "kubernetes.default", "kubernetes.default.svc"}
+	if s.opts.advertise != nil {
+		with.Hosts = append(with.Hosts, s.opts.advertise.String())
+	}
+	with, err := does.API(with)
+	if err != nil {
+		return nil, err
+	}
+	d, err := debug.New(debug.Options{Server: apitest.Options{API: with}})
+	if err != nil {
+		return nil, err
+	}
+	s.api, s.endWatches = d, d.Close
+	klog.Infof("--%s: who may use /debug/ controls this server", debugFlag)
+	return d.API().Handler().Kinds(), nil
 }
 
 // checks returns the health checks of kube-apiserver that this server has, by their names.
@@ -165,7 +205,7 @@ func (s *server) run(ctx context.Context) error {
 	// Shutdown alone waits a second for each connection of HTTP/2 after its last request.
 	closed := make(chan struct{})
 	s.http.RegisterOnShutdown(func() {
-		s.api.API.Close() // ends watches
+		s.endWatches()
 		close(closed)
 	})
 	go func() { _ = s.http.Shutdown(ending) }()
