@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, before, beforeEach, test } from 'node:test';
 
-import { ApiException, CoordinationV1Api, KubeConfig, V1MicroTime, Watch } from '@kubernetes/client-node';
+import { ApiException, CoordinationV1Api, KubeConfig, setHeaderOptions, V1MicroTime, Watch } from '@kubernetes/client-node';
 
 import { startServer } from './kubecoord.js';
 
@@ -121,6 +121,20 @@ test('a write whose answer is lost was made', async () => {
   await assert.rejects(take('you'), { code: 'ECONNRESET' });
   assert.equal(await fault.hits(), 1);
   assert.equal((await leases.readNamespacedLease(leader)).spec.holderIdentity, 'you');
+});
+
+test('a client that crashes after a write has made it', async () => {
+  const worker = setHeaderOptions('User-Agent', 'worker/1');
+  const fault = await fork.fault({ verb: 'update', userAgent: 'worker', crash: 'after' });
+  const body = await leases.readNamespacedLease(leader, worker);
+  body.spec.holderIdentity = 'you';
+  await assert.rejects(leases.replaceNamespacedLease({ ...leader, body }, worker), { code: 'ECONNRESET' });
+  assert.equal(await fault.hits(), 1);
+  await assert.rejects(leases.readNamespacedLease(leader, worker), { code: 'ECONNRESET' }, 'as if it were gone');
+  assert.equal((await leases.readNamespacedLease(leader)).spec.holderIdentity, 'you');
+  await fault.remove(); // it starts again
+  assert.equal((await leases.readNamespacedLease(leader, worker)).spec.holderIdentity, 'you');
+  assert.deepEqual(await fork.ask('GET', 'faults'), { faults: [] });
 });
 
 test('a watch that is torn in the middle of an event ends without it', async () => {

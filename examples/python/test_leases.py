@@ -8,6 +8,7 @@ from datetime import datetime, timedelta, timezone
 
 from kubernetes import client, config, watch
 from kubernetes.client.exceptions import ApiException
+from urllib3.exceptions import HTTPError
 
 from kubecoord import Server
 
@@ -109,6 +110,22 @@ class LeasesTest(unittest.TestCase):
         self.assertEqual(raised.exception.status, 409, "urllib3 sent it once more")
         self.assertEqual(fault.hits, 1)
         self.assertEqual(self.leases.read_namespaced_lease("leader", "default").spec.holder_identity, "you")
+
+    def test_client_that_crashes_after_a_write_has_made_it(self):
+        worker = self.connect(self.fork)
+        worker.api_client.user_agent = "worker/1"
+        fault = self.fork.fault(verb="update", userAgent="worker", crash="after")
+        lease = worker.read_namespaced_lease("leader", "default")
+        lease.spec.holder_identity = "you"
+        with self.assertRaises(HTTPError):
+            worker.replace_namespaced_lease("leader", "default", lease)
+        self.assertEqual(fault.hits, 1)
+        with self.assertRaises(HTTPError):  # it is refused, as if it were gone
+            worker.read_namespaced_lease("leader", "default")
+        self.assertEqual(self.leases.read_namespaced_lease("leader", "default").spec.holder_identity, "you")
+        fault.remove()  # it starts again
+        self.assertEqual(worker.read_namespaced_lease("leader", "default").spec.holder_identity, "you")
+        self.assertEqual(self.fork.ask("GET", "faults"), {"faults": []})
 
     def test_watch_goes_on_where_it_was_torn(self):
         fault = self.fork.fault(verb="watch", first=1, tear={"after": 1})

@@ -28,6 +28,7 @@ func TestOtherLanguagesHaveFaultsAndForks(t *testing.T) {
 		dir := copyFiles(t, "../../python", "*.py")
 		out := runIn(t, dir, server(), python, "-W", "ignore::ResourceWarning", "-m", "unittest", "-v")
 		assert.Contains(t, out, "test_conflicts_are_the_callers_to_try_again")
+		assert.Contains(t, out, "test_client_that_crashes_after_a_write_has_made_it")
 		assert.NotContains(t, out, "skipped")
 	})
 	t.Run("JavaScript", func(t *testing.T) {
@@ -47,6 +48,7 @@ func TestOtherLanguagesHaveFaultsAndForks(t *testing.T) {
 		require.NoError(t, os.Symlink(modules, filepath.Join(dir, "node_modules")))
 		out := runIn(t, dir, server(), "node", "--test")
 		assert.Contains(t, out, "conflicts are the caller's to try again")
+		assert.Contains(t, out, "a client that crashes after a write has made it")
 		assert.Contains(t, out, "skipped 0")
 	})
 }
