@@ -17,7 +17,7 @@ import (
 )
 
 // TB is the part of testing.TB that this package uses. A program that is not a test, such as
-// examples/server, can pass its own. If Fatalf returns, its caller returns a zero value.
+// package debug, can pass its own. If Fatalf returns, its caller returns a zero value.
 type TB interface {
 	Helper()
 	TempDir() string

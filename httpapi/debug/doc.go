@@ -14,6 +14,14 @@
 //	curl -X DELETE $URL/debug/faults/1
 //	curl -X POST $URL/debug/forks       # a copy of the server at a URL of its own, with all of this
 //
+// # Clients
+//
+// The member client of a fault is the user whose credentials a request has, if Options.Server.API has Authenticate. Without it, a
+// handler in front may name clients by apitest.WithClient. Where there is no name, userAgent is a part of the header. A crash cuts
+// off all requests with the client and the userAgent that the fault names; if it names neither and the client has no name, those with
+// the User-Agent of the request. A process that is to crash alone needs a user or a User-Agent of its own. By HTTP/2 a cut ends one
+// stream, since a connection may have others.
+//
 // # Protection
 //
 // Whoever reaches /debug/ controls the server. It has the Authenticate, Authorize and Hosts of Options.Server.API. Set Hosts, or a
