@@ -30,5 +30,5 @@
 //
 // # Memory
 //
-// A Server keeps the whole history, and as many requests as apitest.Options says. It is for tests.
+// A Server keeps as many changes and requests as Options.Server says, for each fork too. It is for tests.
 package debug

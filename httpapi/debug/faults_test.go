@@ -2,6 +2,7 @@ package debug_test
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -109,7 +110,7 @@ func TestCrashEndsOneClientUntilItIsRemoved(t *testing.T) {
 				code, _ = d.do(t, "POST", leases, lease("a"), row.mine...)
 				assert.Equal(t, http.StatusCreated, code)
 				code, text = d.do(t, "POST", leases, lease("b"), row.mine...)
-				assert.Zero(t, code, text)
+				require.Zero(t, code, text)
 				_, err = io.Copy(io.Discard, events.Body)
 				assert.Error(t, err, "its watch is cut")
 				code, _ = d.do(t, "GET", leases+"/a", "", row.mine...)
@@ -129,6 +130,18 @@ func TestCrashEndsOneClientUntilItIsRemoved(t *testing.T) {
 			})
 		}
 	}
+}
+
+// A Part may take all who come without credentials for one administrator, as httpapi/kube/cluster does.
+func TestClientsWithoutCredentialsHaveNoName(t *testing.T) {
+	everybody := func(_ *httpapi.API, o *httpapi.Options) func(context.Context) {
+		o.Authenticate = func(*http.Request) (httpapi.User, bool) { return httpapi.User{Name: "admin"}, true }
+		return nil
+	}
+	d := start(t, debug.Options{Server: apitest.Options{API: httpapi.Options{Parts: []httpapi.Part{everybody}}}})
+	code, _ := d.do(t, "POST", leases, lease("a"))
+	assert.Equal(t, http.StatusCreated, code)
+	assert.Empty(t, d.API().Requests()[0].Client)
 }
 
 func TestEffectsAfterTheRequestAndOfTheNth(t *testing.T) {

@@ -25,8 +25,8 @@ import (
 // Options configures New. The zero value serves Lease, LeaseCandidate and Endpoints from an empty store, to everyone.
 type Options struct {
 	// Server configures the server at the root and each fork. Over, if not nil, has the first state: the server answers from a fork
-	// of it, never writes to it, and closes it in Close. Store configures the store without Over, and the store of a reset to a
-	// fixture. TLS and Verify have no effect.
+	// of it, never writes to it, and closes it in Close. Its changes have times if its store.Options.HistoryAge is set. Store
+	// configures the store without Over, and the store of a reset to a fixture. TLS and Verify have no effect.
 	Server apitest.Options
 	// Elect, if not nil, runs a candidate.Coordinator in the server and in each fork. The page of elections shows what it does.
 	Elect *candidate.CoordinatorOptions

@@ -140,7 +140,7 @@ func (s *stage) serve(w http.ResponseWriter, r *http.Request) bool {
 
 	ctx, cancel := context.WithCancel(r.Context())
 	defer cancel()
-	if s.named {
+	if s.named && s.authenticate != nil {
 		if u, ok := s.authenticate(r); ok {
 			ctx = apitest.WithClient(ctx, u.Name)
 		}
