@@ -67,7 +67,7 @@ func (l doorListener) Accept() (net.Conn, error) {
 func (d *door) admit(c net.Conn) net.Conn {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if d.process == nil || d.process.dead.Err() != nil {
+	if d.process == nil {
 		return nil
 	}
 	admitted := &doorConn{c, d, d.process}

@@ -134,7 +134,9 @@ func TestCommand(t *testing.T) {
 		assert.Contains(t, out, "2 runs in ")
 		assert.Contains(t, out, ": 0 findings")
 	})
-	both.Go(func() { code, out, errs = ran(t, args("careless", "-json", jsonFile, "-junit", junitFile, "-dir", pages)...) })
+	both.Go(func() {
+		code, out, errs = ran(t, args("careless", "-json", jsonFile, "-junit", junitFile, "-dir", pages)...)
+	})
 	both.Wait()
 	assert.Equal(t, findings, code, errs)
 	const text = `after step 2 "2-delete-a": endpoints default/a exists, in the undisturbed run it does not`
