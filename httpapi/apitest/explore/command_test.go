@@ -103,6 +103,8 @@ func TestProgramsThatCannotBeExplored(t *testing.T) {
 		{"ends", command("ends"), []string{"ends ends by itself: exit status 1", "Error: the disk is full"}},
 		{"panics", command("panics"), []string{"panics panics: exit status 2", "panic: no map"}},
 		{"in a Pod only", command("pod"), []string{"it reads the configuration of a Pod: it must read $KUBECONFIG", "unable to load in-cluster configuration"}},
+		{"no certificate", command("webhook"), []string{"it serves a webhook and has no certificate: switch the webhook off, or pass the port {webhook}"}},
+		{"taken port", command("port"), []string{"give it an address with {port}, which is a free port of each run"}},
 		{"another server", command("elsewhere"), []string{"elsewhere has sent no request to the server within 3s: it must read $KUBECONFIG", "connecting to 192.0.2.1"}},
 		{"no watch", command("asks once"), []string{"asks-once has opened no watch and asks for nothing again within 3s, after 1 request"}},
 		{"writes without end", command("writes"), []string{"nothing comes to rest in the start: it writes without end", "update leases default/busy by writes", "output of writes"}},

@@ -38,7 +38,7 @@ func realPace(quiet time.Duration) pace {
 	return pace{
 		real: true, quiet: quiet, afterCrash: 50 * time.Millisecond, lag: 500 * time.Millisecond, cutOff: 20 * time.Second,
 		stale: time.Second, hidden: 1200 * time.Millisecond, downAfter: 200 * time.Millisecond, ends: 2,
-		start: 10 * time.Second, term: 10 * time.Second,
+		start: 8 * time.Second, term: 10 * time.Second,
 	}
 }
 

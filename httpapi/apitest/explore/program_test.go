@@ -52,6 +52,12 @@ func programs() map[string]func(ctx context.Context, c explore.Conn) error {
 		"pod": func(context.Context, explore.Conn) error {
 			return errors.New("unable to load in-cluster configuration, KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT must be defined")
 		},
+		"webhook": func(context.Context, explore.Conn) error {
+			return errors.New("open /tmp/k8s-webhook-server/serving-certs/tls.crt: no such file or directory")
+		},
+		"port": func(context.Context, explore.Conn) error {
+			return errors.New("listen tcp :8081: bind: address already in use")
+		},
 		"panics": func(context.Context, explore.Conn) error { panic("no map") },
 		"elsewhere": func(ctx context.Context, _ explore.Conn) error {
 			fmt.Println("connecting to 192.0.2.1")
