@@ -200,7 +200,6 @@ type explorer struct {
 	groups  groups
 	gate    *gate
 	share   float64     // of its time in which an undisturbed run is busy
-	onRest  func()      // called at each rest
 	slowEnd atomic.Bool // a program does not end after SIGTERM
 
 	shared   sync.Map     // of all Conn
@@ -325,44 +324,30 @@ func (x *explorer) referOnce() error {
 		}
 	}
 	x.learnWays()
-	x.learnQuiet()
+	x.learnQuiet(x.references...)
 	return nil
 }
 
-// undisturbed makes the undisturbed runs. With programs the others begin when the programs of the first one are at rest for the first time.
+// undisturbed makes the undisturbed runs. With programs the first one rests for long, and tells how long the others must, which go on at once.
 func (x *explorer) undisturbed() ([]*life, error) {
 	var lives [undisturbed]*life
-	var all sync.WaitGroup
+	var others sync.WaitGroup
 	used := cpuTime()
-	begun, ended := make(chan struct{}), make(chan struct{})
-	x.onRest = sync.OnceFunc(func() { close(begun) })
-	all.Go(func() {
-		defer close(ended)
-		lives[0] = x.live(nil, 0, true)
-	})
-	if x.pace.real {
-		select {
-		case <-begun:
-		case <-ended:
+	for n := range lives {
+		switch {
+		case x.pace.real && n > 0:
+			others.Go(func() { lives[n] = x.live(nil, n, true) })
+			continue
+		case x.pace.real && x.o.Quiet == 0:
+			x.pace.quiet = firstQuiet(x.budget())
 		}
-	} else {
-		<-ended
-	}
-	select {
-	case <-ended:
-		if err := lives[0].problem(); err != nil {
+		lives[n] = x.live(nil, n, true)
+		if err := lives[n].problem(); err != nil {
 			return nil, err
 		}
-	default:
+		x.learnQuiet(lives[n])
 	}
-	for n := 1; n < len(lives); n++ {
-		if x.pace.real {
-			all.Go(func() { lives[n] = x.live(nil, n, true) })
-		} else {
-			lives[n] = x.live(nil, n, true)
-		}
-	}
-	all.Wait()
+	others.Wait()
 	for _, l := range lives {
 		if err := l.problem(); err != nil {
 			return nil, err
@@ -417,17 +402,21 @@ func (x *explorer) place(r *rest) string {
 	return "after " + x.s.stepName(r.step)
 }
 
+// budget returns how long the search may take.
+func (x *explorer) budget() time.Duration {
+	switch {
+	case x.o.Budget > 0:
+		return x.o.Budget
+	case x.t != nil && testing.Short():
+		return 5 * time.Second
+	}
+	return time.Minute
+}
+
 // explore runs the plans until the budget is spent.
 func (x *explorer) explore(plans []plan) *Report {
 	r := &Report{Requests: len(x.references[0].requests), Masked: slices.Sorted(maps.Keys(x.auto))}
-	budget := x.o.Budget
-	if budget == 0 {
-		budget = time.Minute
-		if x.t != nil && testing.Short() {
-			budget = 5 * time.Second
-		}
-	}
-	c := &collector{x: x, report: r, byText: map[string]*Finding{}, plans: plans, deadline: x.start.Add(budget), reported: x.start, ran: map[string]bool{}}
+	c := &collector{x: x, report: r, byText: map[string]*Finding{}, plans: plans, deadline: x.start.Add(x.budget()), reported: x.start, ran: map[string]bool{}}
 	if !x.chosen {
 		c.classes, c.derived = x.newClasses(), plans
 		c.plans = x.resume(c.classes.order(plans))

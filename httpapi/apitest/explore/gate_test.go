@@ -2,6 +2,7 @@ package explore
 
 import (
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 )
@@ -39,4 +40,16 @@ func TestArgumentsAreFilled(t *testing.T) {
 	got, err := filled("--at=127.0.0.1:{port} {dir} {port} {other}", map[string]string{"{dir}": "/tmp/x"})
 	assert.NoError(t, err)
 	assert.Regexp(t, `^--at=127\.0\.0\.1:\d+ /tmp/x \d+ \{other\}$`, got)
+}
+
+// A long search waits longer for what a program does late, and rests as long as that needs.
+func TestQuietIsLearned(t *testing.T) {
+	assert.Equal(t, []time.Duration{longQuiet, longQuiet, 5 * time.Second, 10 * time.Second}, []time.Duration{
+		firstQuiet(5 * time.Second), firstQuiet(2 * time.Minute), firstQuiet(5 * time.Minute), firstQuiet(time.Hour),
+	})
+	x := &explorer{pace: realPace(0)}
+	for gap, want := range map[time.Duration]time.Duration{0: time.Second, 900 * time.Millisecond: 1800 * time.Millisecond, 7 * time.Second: 9 * time.Second} {
+		x.learnQuiet(&life{}, &life{gap: gap})
+		assert.Equal(t, want, x.pace.quiet)
+	}
 }

@@ -88,7 +88,7 @@ type life struct {
 	moved    time.Duration   // when something else than a write or a read happened
 	asked    time.Duration   // when a controller read last
 	until    time.Duration   // no rest comes before
-	gap      time.Duration   // the longest time that a write came after another one, or after a step
+	gap      time.Duration   // the longest time that a write came after another one, or after a rest was waited for
 	gapFrom  time.Duration
 }
 
@@ -198,7 +198,6 @@ func (l *life) steps(ctx context.Context) {
 	for n := range len(l.x.s.Steps) + 1 {
 		l.mu.Lock()
 		l.step = n
-		l.gapFrom = l.since(time.Now())
 		l.mu.Unlock()
 		l.goDown(n)
 		release := l.hide(ctx, n)

@@ -29,12 +29,8 @@ func virtualPace(quiet time.Duration) pace {
 	}
 }
 
-// realPace returns the pace of runs with programs. Without a quiet, undisturbed runs begin with a long one, from which learnQuiet finds a
-// shorter one.
+// realPace returns the pace of runs with programs. A quiet of zero is learned from undisturbed runs.
 func realPace(quiet time.Duration) pace {
-	if quiet == 0 {
-		quiet = longQuiet
-	}
 	return pace{
 		real: true, quiet: quiet, afterCrash: 50 * time.Millisecond, lag: 500 * time.Millisecond, cutOff: 20 * time.Second,
 		stale: time.Second, hidden: 1200 * time.Millisecond, downAfter: 200 * time.Millisecond, ends: 2,
@@ -44,7 +40,7 @@ func realPace(quiet time.Duration) pace {
 
 // The times of runs with programs, in real time.
 const (
-	longQuiet  = 2500 * time.Millisecond // of undisturbed runs
+	longQuiet  = 2500 * time.Millisecond // of the first undisturbed run, and of runs that repeat a finding, at least
 	leastQuiet = time.Second
 	glance     = 20 * time.Millisecond
 	// So many times the quiet a run that repeats a finding rests, so that a program on a busy machine is not blamed for being slow.
@@ -56,15 +52,20 @@ const (
 // waitForEnd is how long Run may take to return after its context has ended.
 const waitForEnd = time.Minute
 
-// learnQuiet sets how long nothing is written at a rest from what the undisturbed runs did: twice the longest time that they waited before they
-// wrote something more.
-func (x *explorer) learnQuiet() {
+// firstQuiet returns how long the first undisturbed run rests. A program may wait for ten seconds before it goes on; a short search has no time to see that.
+func firstQuiet(budget time.Duration) time.Duration {
+	return min(max(longQuiet, budget/60), 4*longQuiet)
+}
+
+// learnQuiet sets how long nothing is written at a rest from what undisturbed runs did: twice the longest time that they waited before they wrote something
+// more, or two seconds more than that.
+func (x *explorer) learnQuiet(runs ...*life) {
 	if !x.pace.real || x.o.Quiet > 0 {
 		return
 	}
 	var longest time.Duration
-	for _, l := range x.references {
+	for _, l := range runs {
 		longest = max(longest, l.gap)
 	}
-	x.pace.quiet = min(max(leastQuiet, 2*longest), longQuiet)
+	x.pace.quiet = max(leastQuiet, min(2*longest, longest+2*time.Second))
 }

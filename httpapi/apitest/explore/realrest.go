@@ -36,9 +36,13 @@ func (l *life) readLocked(controller int, t target) {
 // reports whether the run goes on.
 func (l *life) realRest(ctx context.Context, step int, extra string) bool {
 	began := l.since(time.Now())
+	l.mu.Lock()
+	l.gapFrom = began
+	l.mu.Unlock()
 	tick := time.NewTicker(glance)
 	defer tick.Stop()
 	var waited time.Duration // for programs to be there
+	lulled := false
 	for {
 		select {
 		case <-ctx.Done():
@@ -62,6 +66,7 @@ func (l *life) realRest(ctx context.Context, step int, extra string) bool {
 		if missing == "" {
 			waited = now
 		}
+		lulled = lulled || now-last >= leastQuiet
 		switch {
 		case stops:
 			return false
@@ -72,9 +77,8 @@ func (l *life) realRest(ctx context.Context, step int, extra string) bool {
 		case now-last >= quiet:
 			l.collectLog()
 			l.check(ctx, step, extra)
-			l.x.onRest()
 			return true
-		case now-began > l.patienceFor(quiet):
+		case now-began > l.patienceFor(quiet, lulled):
 			text := fmt.Sprintf("nothing comes to rest in %s: it writes without end, or reads without end; the last change, %s ago, was: %s",
 				l.x.s.stepName(step), (now - at).Round(time.Millisecond), writing)
 			if l.plan == nil {
@@ -87,9 +91,12 @@ func (l *life) realRest(ctx context.Context, step int, extra string) bool {
 	}
 }
 
-// patienceFor returns how long a run may take to come to rest.
-func (l *life) patienceFor(quiet time.Duration) time.Duration {
-	if l.plan == nil {
+// patienceFor returns how long a run may take to come to rest. An undisturbed one that was not quiet for a second yet will never be.
+func (l *life) patienceFor(quiet time.Duration, lulled bool) time.Duration {
+	switch {
+	case l.plan == nil && !lulled:
+		return l.x.pace.start
+	case l.plan == nil:
 		return max(l.x.pace.start, 3*quiet)
 	}
 	return max(2*l.x.pace.start, 10*quiet)

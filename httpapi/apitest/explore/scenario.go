@@ -96,8 +96,9 @@ type Options struct {
 	// Plans, if not nil, are the only plans to run, as reports print them. The flag -explore.plan takes precedence.
 	Plans []string
 	// Quiet is how long nothing is written before a run is at rest, in virtual time. It must be longer than each wait of the
-	// controllers after an error. Zero means one minute. With a Command it is in real time, and zero means twice the longest time that the controllers wait
-	// before they write, between one second and 2.5; a finding is confirmed by runs that rest three times as long.
+	// controllers after an error. Zero means one minute. With a Command it is in real time, and zero means a second, or longer if the
+	// controllers wait for longer before they write: a first run that rests for a sixtieth of the Budget, 2.5 to 10 seconds, tells. A finding is confirmed by
+	// runs that rest three times as long.
 	Quiet time.Duration
 	// Parallel is how many runs go on at the same time. Zero means one for each processor, and with a Command as many as keep the processors at 80 %.
 	Parallel int

@@ -65,7 +65,7 @@ func parse(args []string, errs io.Writer) (*options, error) {
 	fs.DurationVar(&o.search.Budget, "budget", 10*time.Minute, "how much `time` the search may take; findings are confirmed after it")
 	fs.IntVar(&o.search.Runs, "runs", 0, "how many runs with something going wrong there are at most; 0 means all plans, for as long as the budget lasts")
 	fs.Var(&plans, "plan", "runs only this `plan`, as a finding prints it")
-	fs.DurationVar(&o.search.Quiet, "quiet", 0, "how long nothing is written at a rest; 0 means what the program needs undisturbed, from 1s to 2.5s. It must be longer than each pause of the program after an error")
+	fs.DurationVar(&o.search.Quiet, "quiet", 0, "how long nothing is written at a rest; 0 means a second, or what the program needs undisturbed. It must be longer than each pause of the program after an error")
 	fs.IntVar(&o.search.Parallel, "parallel", 0, "how many runs go on at the same time; 0 means as many as keep the processors at 80 %")
 	fs.Var(&mask, "mask", "`members` that are not compared: \"events\", \"widgets * .status.lastSeen\"")
 	fs.StringVar(&o.search.Resume, "resume", "", "a `file` in which the search keeps what it has run: the next one begins with what failed, and goes on where this one stopped")
