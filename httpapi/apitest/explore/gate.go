@@ -7,7 +7,7 @@ import (
 )
 
 // gate bounds how many runs with programs go on at once. A run waits most of the time, so there are as many as keep the processors at 80 %: more would
-// let programs be late by themselves.
+// let programs be late by themselves. What else the machine does shows in how late timers are.
 type gate struct {
 	mu    sync.Mutex
 	free  sync.Cond
@@ -16,6 +16,8 @@ type gate struct {
 	fixed bool
 	since time.Time     // of the last look
 	used  time.Duration // of the processors, by then
+	late  time.Duration // of timers since then, in all
+	times int           // how many
 }
 
 // The bounds of a gate, for each processor, and how much of the time of the processors is too little or too much.
@@ -52,10 +54,25 @@ func (g *gate) leave() {
 	g.in--
 	if now := time.Now(); !g.fixed && now.Sub(g.since) >= betweenLooks {
 		used := cpuTime()
-		g.limit = nextLimit(g.limit, float64(used-g.used)/float64(now.Sub(g.since)), runtime.GOMAXPROCS(0))
-		g.since, g.used = now, used
+		busy := float64(used-g.used) / float64(now.Sub(g.since))
+		if g.late > time.Duration(g.times)*glance {
+			busy = float64(runtime.GOMAXPROCS(0))
+		}
+		g.limit = nextLimit(g.limit, busy, runtime.GOMAXPROCS(0))
+		g.since, g.used, g.late, g.times = now, used, 0, 0
 	}
 	g.free.Broadcast()
+}
+
+// see takes how late a timer was. A nil gate needs not know.
+func (g *gate) see(late time.Duration) {
+	if g == nil {
+		return
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.late += late
+	g.times++
 }
 
 // nextLimit returns how many runs may go on after a time in which so many processors were at work.

@@ -1,6 +1,7 @@
 package explore
 
 import (
+	"runtime"
 	"testing"
 	"time"
 
@@ -18,6 +19,20 @@ func TestGateFollowsTheProcessors(t *testing.T) {
 	} {
 		assert.Equal(t, c.want, nextLimit(c.limit, c.used, 2), "%+v", c)
 	}
+}
+
+// Late timers are those of a machine that has enough to do.
+func TestGateSeesOtherWork(t *testing.T) {
+	before := 8 * runtime.GOMAXPROCS(0)
+	limitAfter := func(late time.Duration) int {
+		g := newGate(0, 0)
+		g.limit, g.in, g.since = before, 1, time.Now().Add(-time.Hour)
+		g.see(late)
+		g.leave()
+		return g.limit
+	}
+	assert.Greater(t, limitAfter(glance), before)
+	assert.Less(t, limitAfter(2*glance), before)
 }
 
 // A tail has the end of what was written, from the begin of a line on.

@@ -42,13 +42,15 @@ func (l *life) realRest(ctx context.Context, step int, extra string) bool {
 	tick := time.NewTicker(glance)
 	defer tick.Stop()
 	var waited time.Duration // for programs to be there
-	lulled := false
+	lulled, seen := false, time.Now()
 	for {
 		select {
 		case <-ctx.Done():
 			return false
 		case <-tick.C:
 		}
+		l.x.gate.see(time.Since(seen) - glance)
+		seen = time.Now()
 		l.progress.Add(1)
 		l.counted()
 		l.mu.Lock()
