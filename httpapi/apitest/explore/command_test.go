@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/kubecoord/kubecoord/httpapi"
 	"github.com/kubecoord/kubecoord/httpapi/apitest"
 )
 
@@ -33,7 +34,9 @@ func comeAndGone() []Step {
 // searching returns what a search finds about a program, by these plans if there are any. It waits for less time than others do.
 func searching(t *testing.T, c Controller, plans ...string) (*Report, error) {
 	t.Helper()
-	s := Scenario{API: apitest.New(t), Controllers: []Controller{c}, Steps: comeAndGone()}
+	anonymous := func(r *http.Request) (httpapi.User, bool) { return httpapi.User{}, r.Header.Get("Authorization") == "" }
+	api := apitest.New(t, apitest.Options{API: httpapi.Options{Authenticate: anonymous}})
+	s := Scenario{API: api, Controllers: []Controller{c}, Steps: comeAndGone()}
 	x := newExplorer(nil, s, Options{Plans: plans, Logf: t.Logf, Quiet: time.Second, Parallel: 16})
 	x.ctx, x.pace.start, x.pace.term = t.Context(), 3*time.Second, 2*time.Second
 	return x.search()

@@ -98,6 +98,20 @@ func programs() map[string]func(ctx context.Context, c explore.Conn) error {
 	}
 }
 
+// authorized sends the token of a kubeconfig, if there is one.
+type authorized struct {
+	http.RoundTripper
+	token string
+}
+
+func (a authorized) RoundTrip(r *http.Request) (*http.Response, error) {
+	if a.token != "" {
+		r = r.Clone(r.Context())
+		r.Header.Set("Authorization", "Bearer "+a.token)
+	}
+	return a.RoundTripper.RoundTrip(r)
+}
+
 // connOf returns the connection that a kubeconfig describes. The files here are JSON.
 func connOf(file string) explore.Conn {
 	var config struct {
@@ -107,17 +121,19 @@ func connOf(file string) explore.Conn {
 				CA     []byte `json:"certificate-authority-data"`
 			}
 		}
+		Users []struct{ User struct{ Token string } }
 	}
 	data, err := os.ReadFile(file)
 	if err == nil {
 		err = json.Unmarshal(data, &config)
 	}
-	if err != nil || len(config.Clusters) == 0 {
+	if err != nil || len(config.Clusters) == 0 || len(config.Users) == 0 {
 		return explore.Conn{}
 	}
 	roots := x509.NewCertPool()
 	roots.AppendCertsFromPEM(config.Clusters[0].Cluster.CA)
-	return explore.Conn{Host: config.Clusters[0].Cluster.Server, Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: roots}}}
+	transport := authorized{&http.Transport{TLSClientConfig: &tls.Config{RootCAs: roots}}, config.Users[0].User.Token}
+	return explore.Conn{Host: config.Clusters[0].Cluster.Server, Transport: transport}
 }
 
 // careless is a mirror that does not look for what was deleted while it did not run.
