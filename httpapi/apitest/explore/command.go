@@ -1,6 +1,7 @@
 package explore
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"encoding/json"
@@ -258,7 +259,24 @@ func (p *process) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		r.Header.Del("Authorization")
 		r.TLS = nil
 	}
-	p.life.api.Handler().ServeHTTP(w, r)
+	p.life.api.Handler().ServeHTTP(lastAnswer{w, p}, r)
+}
+
+// lastAnswer is a ResponseWriter whose connection cannot be taken when the process crashes by the request: it must not notice before it is killed.
+type lastAnswer struct {
+	http.ResponseWriter
+	by *process
+}
+
+// Unwrap is for http.ResponseController.
+func (w lastAnswer) Unwrap() http.ResponseWriter { return w.ResponseWriter }
+
+// Hijack implements http.Hijacker.
+func (w lastAnswer) Hijack() (net.Conn, *bufio.ReadWriter, error) {
+	if w.by.crashing.Load() {
+		return nil, nil, http.ErrNotSupported
+	}
+	return http.NewResponseController(w.ResponseWriter).Hijack()
 }
 
 // enter counts a request, unless the process has ended.

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -170,4 +171,33 @@ func TestCrashOfAProgramIsExact(t *testing.T) {
 			}
 		}
 	}
+}
+
+// The process does not see that its connection breaks before it is killed: it asks for nothing after the request at which it crashes.
+func TestProcessDoesNotNoticeItsCrash(t *testing.T) {
+	t.Parallel()
+	s := Scenario{API: apitest.New(t), Controllers: []Controller{command("notices")}, Steps: comeAndGone()[:1]}
+	x := newExplorer(nil, s, Options{Quiet: time.Second})
+	x.ctx, x.dir = t.Context(), t.TempDir()
+	require.NoError(t, x.prepare())
+	require.NoError(t, x.refer())
+	noticed := map[string]bool{}
+	var mu sync.Mutex
+	var all []func()
+	for i, text := range []string{"lost-answer create endpoints default/a #1", "crash-after create endpoints default/a #1", "crash-before create endpoints default/a #1"} {
+		p, err := parsePlan(text)
+		require.NoError(t, err)
+		for range 1 + 8*min(i, 1) { // many at once, so that goroutines wait for each other
+			all = append(all, func() {
+				l := x.live(&p, 0, true)
+				mu.Lock()
+				defer mu.Unlock()
+				if slices.ContainsFunc(l.timeline(), func(e *entry) bool { return strings.HasPrefix(e.Text, "get leases default/noticed") }) {
+					noticed[p.action] = true
+				}
+			})
+		}
+	}
+	atOnce(all...)
+	assert.Equal(t, map[string]bool{lostAnswer: true}, noticed)
 }

@@ -7,10 +7,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net"
 	"net/http"
 	"os"
 	"os/exec"
 	"os/signal"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -89,6 +91,14 @@ func programs() map[string]func(ctx context.Context, c explore.Conn) error {
 			go mirror(context.Background(), c)
 			select {}
 		},
+		"notices": func(ctx context.Context, c explore.Conn) error {
+			idle, err := net.Dial("tcp", strings.TrimPrefix(c.Host, "http://"))
+			if err != nil {
+				return err
+			}
+			c.Transport = noticing{c.Transport, idle}
+			return mirror(ctx, c)
+		},
 		"parent": func(ctx context.Context, c explore.Conn) error {
 			if err := exec.Command("sh", "-c", "exec 3>$FIFO; sleep 1000").Start(); err != nil {
 				return err
@@ -96,6 +106,20 @@ func programs() map[string]func(ctx context.Context, c explore.Conn) error {
 			return mirror(ctx, c)
 		},
 	}
+}
+
+// noticing asks for a Lease, by a connection that is open, after each request that gets no answer.
+type noticing struct {
+	http.RoundTripper
+	idle net.Conn
+}
+
+func (n noticing) RoundTrip(r *http.Request) (*http.Response, error) {
+	resp, err := n.RoundTripper.RoundTrip(r)
+	if err != nil {
+		fmt.Fprint(n.idle, "GET /apis/coordination.k8s.io/v1/namespaces/default/leases/noticed HTTP/1.1\r\nHost: api\r\n\r\n")
+	}
+	return resp, err
 }
 
 // authorized sends the token of a kubeconfig, if there is one.
