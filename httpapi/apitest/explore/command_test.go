@@ -111,6 +111,7 @@ func TestProgramsThatCannotBeExplored(t *testing.T) {
 		{"taken port", command("port"), []string{"give it an address with {port}, which is a free port of each run"}},
 		{"another server", command("elsewhere"), []string{"elsewhere has sent no request to the server within 3s: it must read $KUBECONFIG", "connecting to 192.0.2.1"}},
 		{"no watch", command("asks once"), []string{"asks-once has opened no watch and asks for nothing again within 3s, after 1 request"}},
+		{"no change", command("looks"), []string{"the controllers change nothing in an undisturbed run", "output of looks; its last lines:\n    looks begins"}},
 		{"writes without end", command("writes"), []string{"nothing comes to rest in the start: it writes without end", "update leases default/busy by writes", "output of writes"}},
 	} {
 		all = append(all, func() {

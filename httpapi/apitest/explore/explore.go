@@ -303,6 +303,9 @@ func (x *explorer) referOnce() error {
 	if x.references[0].total == 0 {
 		return errors.New("the controllers send no request: their clients must use Conn.Transport")
 	}
+	if first := x.references[0]; x.pace.real && !slices.ContainsFunc(first.changes, func(c change) bool { return c.isControllers() }) {
+		return errors.New("the controllers change nothing in an undisturbed run" + first.lastOutputs())
+	}
 	x.findLooseNames()
 	x.auto, x.known, x.written, x.states = map[string]bool{}, map[key]bool{}, map[key]bool{}, map[*rest]state{}
 	for _, k := range x.uids {

@@ -75,6 +75,15 @@ func programs() map[string]func(ctx context.Context, c explore.Conn) error {
 			return err
 		},
 		"writes": writes,
+		"looks": func(ctx context.Context, c explore.Conn) error {
+			leases, _, err := collections(c)
+			if err != nil {
+				return err
+			}
+			for range leases.Follow(ctx, store.WatchOptions{Namespace: "default"}) {
+			}
+			return nil
+		},
 		"two at once": func(ctx context.Context, c explore.Conn) error { // it reads all the time while it mirrors
 			leases, _, err := collections(c)
 			if err != nil {
