@@ -298,9 +298,11 @@ func (p *process) requests() int {
 	return p.asked
 }
 
+// isWatch reports whether a request is a watch, as the API reads its query. The client for Python sends "True".
 func isWatch(r *http.Request) bool {
-	watch := r.URL.Query().Get("watch")
-	return r.Method == http.MethodGet && (watch == "1" || watch == "true" || strings.Contains(r.URL.Path, "/watch/"))
+	v := r.URL.Query()["watch"]
+	asked := len(v) > 0 && v[0] != "0" && !strings.EqualFold(v[0], "false")
+	return r.Method == http.MethodGet && (asked || strings.Contains(r.URL.Path, "/watch/"))
 }
 
 // watches notes that a watch of a path is open until the function that it returns is called.

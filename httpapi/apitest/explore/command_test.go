@@ -202,3 +202,11 @@ func TestProcessDoesNotNoticeItsCrash(t *testing.T) {
 	atOnce(all...)
 	assert.Equal(t, map[string]bool{lostAnswer: true}, noticed)
 }
+
+func TestWatchesAreKnown(t *testing.T) {
+	for query, want := range map[string]bool{"": false, "?watch=0": false, "?watch=False": false, "?watch=True": true, "?watch=1": true, "?watch": true} {
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://api/api/v1/pods"+query, http.NoBody)
+		require.NoError(t, err)
+		assert.Equal(t, want, isWatch(r), query)
+	}
+}
