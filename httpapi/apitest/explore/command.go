@@ -163,6 +163,9 @@ func (p *process) exec(ctx context.Context, c *Controller) error {
 		return err
 	}
 	x.groups.add(cmd.Process)
+	p.mu.Lock()
+	p.runs = cmd.Process
+	p.mu.Unlock()
 	ended := make(chan error, 1)
 	go func() {
 		err := cmd.Wait()
@@ -296,6 +299,16 @@ func (p *process) requests() int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.asked
+}
+
+// waitedForCPU returns for how long the program has waited for a processor until now, or until just before its end.
+func (p *process) waitedForCPU() time.Duration {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.runs != nil && p.dead.Err() == nil {
+		p.waited = max(p.waited, waitedForCPU(p.runs))
+	}
+	return p.waited
 }
 
 // isWatch reports whether a request is a watch, as the API reads its query. The client for Python sends "True".

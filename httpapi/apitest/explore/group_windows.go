@@ -16,3 +16,6 @@ func sigterm(p *os.Process) { _ = p.Kill() }
 func killGroup(p *os.Process) { _ = p.Kill() }
 
 func cpuTime() time.Duration { return 0 }
+
+// waitedForCPU is not known here.
+func waitedForCPU(*os.Process) time.Duration { return 0 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"os"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -31,6 +32,8 @@ type process struct {
 	output     *tail          // of a program, or nil
 	program    *program       // that it is a start of, or nil
 	asked      int            // how many requests a program has sent; guarded by mu
+	runs       *os.Process    // of a program, once it has started; guarded by mu
+	waited     time.Duration  // for a processor, when that was looked at last; guarded by mu
 
 	mu       sync.Mutex
 	inFlight map[*sent]context.CancelFunc // its requests

@@ -43,6 +43,7 @@ func (l *life) realRest(ctx context.Context, step int, extra string) bool {
 	defer tick.Stop()
 	var waited time.Duration // for programs to be there
 	lulled, seen := false, time.Now()
+	lacks := l.lacks()
 	for {
 		select {
 		case <-ctx.Done():
@@ -69,18 +70,20 @@ func (l *life) realRest(ctx context.Context, step int, extra string) bool {
 			waited = now
 		}
 		lulled = lulled || now-last >= leastQuiet
+		lack := lacks.since(last, quiet, now)
+		start := l.x.pace.start + min(lacks.all(), mostLack*l.x.pace.start)
 		switch {
 		case stops:
 			return false
-		case missing != "" && now-max(waited, began) > l.x.pace.start && l.plan == nil:
+		case missing != "" && now-max(waited, began) > start && l.plan == nil:
 			l.fail(missing + l.lastOutputs())
 			return false
-		case early || missing != "" && now-max(waited, began) <= l.x.pace.start:
-		case now-last >= quiet:
+		case early || missing != "" && now-max(waited, began) <= start:
+		case now-last >= quiet+lack:
 			l.collectLog()
 			l.check(ctx, step, extra)
 			return true
-		case now-began > l.patienceFor(quiet, lulled):
+		case now-began > l.patienceFor(quiet, lulled)+start-l.x.pace.start:
 			text := fmt.Sprintf("nothing comes to rest in %s: it writes without end, or reads without end; the last change, %s ago, was: %s",
 				l.x.s.stepName(step), (now - at).Round(time.Millisecond), writing)
 			if l.plan == nil {
