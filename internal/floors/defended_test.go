@@ -65,6 +65,9 @@ func defended() []defence {
 		{"for Middleware that ends a watch, and for tests that fork a store with its API", []string{
 			"httpapi.API.ErrorEvent", "httpapi.API.Fork",
 		}},
+		{"a World in place of Workloads, by which httpapi/kube/explore, a module of its own, tests operators that list Pods", []string{
+			"httpapi/apitest/explore.StatefulPods",
+		}},
 		{"an event of a watch over HTTP", []string{
 			"watch.Error",
 		}},

@@ -17,19 +17,34 @@ import (
 // Pods that others create, as the controllers and the kubelet of a healthy cluster do at last. It creates no Pods. It lets go
 // PersistentVolumeClaims that are deleted and that no Pod uses. A server without these kinds is left alone.
 func Workloads(ctx context.Context, c Conn) error {
+	runWorkloads(ctx, c, []workloadKind{deployments, {setsPath, statefulSetStatus}, jobs, {podsPath, podStatus}})
+	return nil
+}
+
+// workloadKind is a resource, and the status of an object whose Pods run.
+type workloadKind struct {
+	path   string
+	status func(o workload) map[string]any
+}
+
+const (
+	setsPath   = "/apis/apps/v1/statefulsets"
+	podsPath   = "/api/v1/pods"
+	claimsPath = "/api/v1/persistentvolumeclaims"
+)
+
+var (
+	deployments = workloadKind{"/apis/apps/v1/deployments", deploymentStatus}
+	jobs        = workloadKind{"/apis/batch/v1/jobs", jobStatus}
+)
+
+// runWorkloads writes the status of objects, and lets go claims, until ctx ends.
+func runWorkloads(ctx context.Context, c Conn, kinds []workloadKind) {
 	var followers sync.WaitGroup
 	v := &claims{c: c, leaving: map[string]bool{}}
-	followers.Go(func() { follow(ctx, c, "/api/v1/persistentvolumeclaims", v.see) })
-	followers.Go(func() { follow(ctx, c, "/api/v1/pods", v.seePod) })
-	for _, w := range []struct {
-		path   string
-		status func(o workload) map[string]any
-	}{
-		{"/apis/apps/v1/deployments", deploymentStatus},
-		{"/apis/apps/v1/statefulsets", statefulSetStatus},
-		{"/apis/batch/v1/jobs", jobStatus},
-		{"/api/v1/pods", podStatus},
-	} {
+	followers.Go(func() { follow(ctx, c, claimsPath, v.see) })
+	followers.Go(func() { follow(ctx, c, podsPath, v.seePod) })
+	for _, w := range kinds {
 		followers.Go(func() {
 			follow(ctx, c, w.path, func(event string, o workload) {
 				if event != "DELETED" {
@@ -39,7 +54,6 @@ func Workloads(ctx context.Context, c Conn) error {
 		})
 	}
 	followers.Wait()
-	return nil
 }
 
 // workload is the part of an object that its status is computed from.

@@ -61,7 +61,7 @@ func parse(args []string, errs io.Writer) (*options, error) {
 	fs.StringVar(&c.Dir, "workdir", ".", "the working `folder` of the program; \"\" is an empty one for each run")
 	fs.BoolVar(&c.TLS, "tls", false, "the program uses HTTPS, by the certificate in its kubeconfig")
 	fs.IntVar(&c.Replicas, "replicas", 1, "how many of the program run at the same time; they must elect a leader")
-	fs.StringVar(&world, "world", world, "what else happens in the cluster: workloads (Pods run, and Deployments, StatefulSets and Jobs become ready), or none")
+	fs.StringVar(&world, "world", world, "what else happens in the cluster: workloads (Pods run, and Deployments, StatefulSets and Jobs become ready), pods (StatefulSets have Pods and claims, too), or none")
 	fs.DurationVar(&o.search.Budget, "budget", 10*time.Minute, "how much `time` the search may take; findings are confirmed after it")
 	fs.IntVar(&o.search.Runs, "runs", 0, "how many runs with something going wrong there are at most; 0 means all plans, for as long as the budget lasts")
 	fs.Var(&plans, "plan", "runs only this `plan`, as a finding prints it")
@@ -85,8 +85,10 @@ func parse(args []string, errs io.Writer) (*options, error) {
 		return nil, errors.New("got no program, want one after the flags: explore -steps test/steps -- ./bin/manager --leader-elect=false")
 	case world == "workloads":
 		o.scenario.World = explore.Workloads
+	case world == "pods":
+		o.scenario.World = explore.StatefulPods
 	case world != "none":
-		return nil, fmt.Errorf("-world: got %q, want workloads or none", world)
+		return nil, fmt.Errorf("-world: got %q, want workloads, pods or none", world)
 	}
 	for _, path := range loads {
 		info, err := os.Stat(path)
