@@ -22,7 +22,7 @@ import (
 // deleted. It does not do spec.ordinals, persistentVolumeClaimRetentionPolicy and ControllerRevisions.
 func StatefulPods(ctx context.Context, c Conn) error {
 	var parts sync.WaitGroup
-	parts.Go(func() { runWorkloads(ctx, c, []workloadKind{deployments, jobs}) })
+	parts.Go(func() { runWorkloads(ctx, c, withoutPods()) })
 	changed := make(chan struct{}, 1)
 	for _, path := range []string{setsPath, podsPath, claimsPath} {
 		parts.Go(func() {

@@ -17,7 +17,7 @@ import (
 // Pods that others create, as the controllers and the kubelet of a healthy cluster do at last. It creates no Pods. It lets go
 // PersistentVolumeClaims that are deleted and that no Pod uses. A server without these kinds is left alone.
 func Workloads(ctx context.Context, c Conn) error {
-	runWorkloads(ctx, c, []workloadKind{deployments, {setsPath, statefulSetStatus}, jobs, {podsPath, podStatus}})
+	runWorkloads(ctx, c, append(withoutPods(), workloadKind{setsPath, statefulSetStatus}, workloadKind{podsPath, podStatus}))
 	return nil
 }
 
@@ -33,10 +33,10 @@ const (
 	claimsPath = "/api/v1/persistentvolumeclaims"
 )
 
-var (
-	deployments = workloadKind{"/apis/apps/v1/deployments", deploymentStatus}
-	jobs        = workloadKind{"/apis/batch/v1/jobs", jobStatus}
-)
+// withoutPods are the resources whose Pods no World makes.
+func withoutPods() []workloadKind {
+	return []workloadKind{{"/apis/apps/v1/deployments", deploymentStatus}, {"/apis/batch/v1/jobs", jobStatus}}
+}
 
 // runWorkloads writes the status of objects, and lets go claims, until ctx ends.
 func runWorkloads(ctx context.Context, c Conn, kinds []workloadKind) {
