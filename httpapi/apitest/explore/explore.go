@@ -277,7 +277,8 @@ func (x *explorer) masked(k key, path string) bool {
 	return isEvent(k.resource) || path != "" && x.auto[k.resource+" "+path] || slices.ContainsFunc(x.masks, func(m mask) bool { return m.covers(k, path) })
 }
 
-// settles is how often the prepared API may change while undisturbed runs are made.
+// settles is how often the prepared API may change while undisturbed runs are made. With programs they are made again once, and not if they have failed: a server
+// renews Leases of its own, and a run takes long.
 const settles = 10
 
 // refer runs the scenario undisturbed, and finds out on what the runs agree. Controllers of the prepared API may still be at work: then
@@ -287,7 +288,7 @@ func (x *explorer) refer() error {
 		version := x.s.API.Store().ResourceVersion()
 		x.look()
 		err := x.referOnce()
-		if err == nil && x.unlike == nil || n == settles || version == x.s.API.Store().ResourceVersion() {
+		if err == nil && x.unlike == nil || n == settles || x.pace.real && (err != nil || n == 2) || version == x.s.API.Store().ResourceVersion() {
 			return err
 		}
 	}

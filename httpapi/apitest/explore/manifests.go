@@ -26,7 +26,8 @@ import (
 // Manifests returns the steps that the files of a folder describe, in the order of their numbers: 1-apply-shop.yaml, 2-patch-shop.yaml, 3-delete-shop.yaml,
 // 4-wait-shop.yaml. A file has the objects of one step, as YAML or JSON:
 //
-//   - apply: server-side apply, by the field manager "explore". A file with another word does the same.
+//   - apply: server-side apply, by the field manager "explore". It waits for the end of an object of that name that is being deleted, and so does create.
+//     A file with another word does the same.
 //   - create: a create, which fails if there is such an object.
 //   - patch: the name of an object and what a merge patch changes.
 //   - delete: the names of objects. One that is not there is no error.
@@ -344,6 +345,14 @@ func (a *act) do(ctx context.Context, c Conn) error {
 	if err != nil {
 		return err
 	}
+	if a.verb == verbApply || a.verb == verbCreate {
+		// An object that is being deleted goes when it can. A user waits, as kubectl delete does.
+		for end := time.Now().Add(waitsFor); name != "" && isLeaving(exchange(c, http.MethodGet, one, "")); {
+			if sleep(ctx, 100*time.Millisecond); ctx.Err() != nil || time.Now().After(end) {
+				return fmt.Errorf("the object before it is still there after %s", waitsFor)
+			}
+		}
+	}
 	switch a.verb {
 	case verbApply:
 		return answerOf(sendAs(ctx, c, http.MethodPatch, one+"?fieldManager=explore&force=true", "application/apply-patch+yaml", string(body)))
@@ -371,6 +380,12 @@ func (a *act) do(ctx context.Context, c Conn) error {
 			return ctx.Err()
 		}
 	}
+}
+
+// isLeaving reports whether an object is being deleted.
+func isLeaving(o map[string]any) bool {
+	m, _ := o["metadata"].(map[string]any)
+	return m["deletionTimestamp"] != nil
 }
 
 // isThere reports whether an object, or one of a list, has all that the manifest says, and returns what there is as text.

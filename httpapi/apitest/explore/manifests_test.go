@@ -6,6 +6,7 @@ import (
 	"sync"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -62,6 +63,29 @@ func TestManifestsAreSteps(t *testing.T) {
 	left, err := lease.In(api.Store()).List(t.Context(), store.ListOptions{})
 	require.NoError(t, err)
 	assert.Empty(t, left.Items)
+}
+
+// An object that is applied again waits for the end of the one before it.
+func TestManifestsWaitForTheEndOfAnObject(t *testing.T) {
+	const kept = "apiVersion: coordination.k8s.io/v1\nkind: Lease\nmetadata: {name: a, finalizers: [example.com/keep]}\n"
+	synctest.Test(t, func(t *testing.T) {
+		steps, err := explore.Manifests(files(t, map[string]string{"1-apply-a.yaml": kept, "2-delete-a.yaml": nameA, "3-apply-a.yaml": leaseA}))
+		require.NoError(t, err)
+		api := apitest.New(t)
+		c := explore.Conn{Host: api.Host(), Transport: api.Transport(), Shared: &sync.Map{}}
+		for _, s := range steps[:2] {
+			require.NoError(t, s.Do(t.Context(), c))
+		}
+		assert.EqualError(t, steps[2].Do(t.Context(), c), "3-apply-a.yaml: apply Lease a: the object before it is still there after 30s")
+		time.AfterFunc(5*time.Second, func() {
+			_, err := lease.In(api.Store()).Modify(t.Context(), "default", "a", func(l *lease.Lease) error { l.Finalizers = nil; return nil }, store.UpdateOptions{})
+			assert.NoError(t, err)
+		})
+		require.NoError(t, steps[2].Do(t.Context(), c))
+		l, err := lease.In(api.Store()).Get(t.Context(), "default", "a")
+		require.NoError(t, err)
+		assert.Equal(t, map[string]string{"x": "z"}, l.Labels)
+	})
 }
 
 // What a folder of kuttl or chainsaw says is done.
