@@ -12,7 +12,7 @@
 // a test of kuttl or chainsaw will do.
 //
 // Deployments, StatefulSets, Jobs and Pods become ready at once, as if Pods ran. The garbage collector and the namespace controller run. Everything else of a cluster is
-// not there: no scheduler, and no Pods of a Deployment.
+// not there: no scheduler, and no Pods of a Deployment. With -world pods StatefulSets have Pods and claims.
 //
 // The exit status is 0 without findings, 1 with some, and 2 if the scenario, the program or a flag is at fault.
 package main
