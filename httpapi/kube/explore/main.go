@@ -61,8 +61,11 @@ func run(ctx context.Context, args []string, out, errs io.Writer) int {
 		if r, err = search(ctx, o, errs); r != nil {
 			err = errors.Join(err, o.write(r, out))
 		}
-		if err == nil && len(r.Findings) > 0 {
-			return findings
+		if err == nil {
+			var code int
+			if code, err = o.judge(r); err == nil {
+				return code
+			}
 		}
 	}
 	if err != nil {
@@ -70,6 +73,17 @@ func run(ctx context.Context, args []string, out, errs io.Writer) int {
 		return atFault
 	}
 	return clean
+}
+
+// judge returns the exit status for a report, or an error if it says nothing.
+func (o *options) judge(r *explore.Report) (int, error) {
+	switch {
+	case len(r.Findings) > 0:
+		return findings, nil
+	case r.Runs == 0 && len(r.NotRun) > 0:
+		return atFault, fmt.Errorf("-budget: got %s, want more: the undisturbed runs have taken it, and nothing was tried", o.search.Budget)
+	}
+	return clean, nil
 }
 
 // search makes the API server and explores.

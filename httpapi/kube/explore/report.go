@@ -50,6 +50,7 @@ func writeTo(name string, data []byte, out io.Writer) error {
 type jsonReport struct {
 	Findings []jsonFinding `json:"findings"`
 	Once     []jsonFinding `json:"once,omitempty"`
+	Requests int           `json:"requests"`
 	Runs     int           `json:"runs"`
 	Seconds  float64       `json:"seconds"`
 	Covered  string        `json:"covered,omitempty"`
@@ -72,7 +73,7 @@ type jsonFinding struct {
 
 func reportOf(r *explore.Report) jsonReport {
 	return jsonReport{
-		findingsOf(r.Findings), findingsOf(r.Once), r.Runs, r.Elapsed.Seconds(), r.Covered, r.NotRun, r.NoHit, r.Blind, r.Masked,
+		findingsOf(r.Findings), findingsOf(r.Once), r.Requests, r.Runs, r.Elapsed.Seconds(), r.Covered, r.NotRun, r.NoHit, r.Blind, r.Masked,
 	}
 }
 
