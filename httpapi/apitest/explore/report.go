@@ -33,7 +33,11 @@ type Report struct {
 
 // Summary returns the numbers in one line.
 func (r *Report) Summary() string {
-	s := fmt.Sprintf("%d runs in %s, %.0f a second: %d findings", r.Runs, r.Elapsed.Round(10*time.Millisecond), float64(r.Runs)/r.Elapsed.Seconds(), len(r.Findings))
+	rate, digits := float64(r.Runs)/r.Elapsed.Seconds(), 0
+	if rate < 10 {
+		digits = 1 // with programs
+	}
+	s := fmt.Sprintf("%d runs in %s, %.*f a second: %d findings", r.Runs, r.Elapsed.Round(10*time.Millisecond), digits, rate, len(r.Findings))
 	for _, part := range []struct {
 		n    int
 		text string
