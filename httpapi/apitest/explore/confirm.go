@@ -47,6 +47,7 @@ func (x *explorer) agree(first, l *life) error {
 		}
 		keys := slices.SortedFunc(maps.Keys(differ), compareKeys)
 		if !x.atFault(keys, first, l, i) {
+			x.disagree = true
 			return fmt.Errorf("the undisturbed runs do not agree %s: %s. Make the scenario deterministic, or name what differs in Scenario.Mask", where, differ[keys[0]])
 		}
 		f := &Finding{

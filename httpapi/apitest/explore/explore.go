@@ -176,6 +176,7 @@ type explorer struct {
 	chosen   bool // plans were given: these
 	given    []plan
 	unlike   *Finding // undisturbed runs that do not agree by the fault of a controller
+	disagree bool     // undisturbed runs do not agree, and no controller is at fault
 	memory   *memory  // of the searches before, or nil
 
 	masks      []mask
@@ -277,9 +278,12 @@ func (x *explorer) masked(k key, path string) bool {
 	return isEvent(k.resource) || path != "" && x.auto[k.resource+" "+path] || slices.ContainsFunc(x.masks, func(m mask) bool { return m.covers(k, path) })
 }
 
-// settles is how often the prepared API may change while undisturbed runs are made. With programs they are made again once, and not if they have failed: a server
-// renews Leases of its own, and a run takes long.
-const settles = 10
+// settles is how often the prepared API may change while undisturbed runs are made. With programs they are made again less often, and only if they do not agree: a
+// server renews Leases of its own, and a run takes long.
+const (
+	settles     = 10
+	settlesReal = 3
+)
 
 // refer runs the scenario undisturbed, and finds out on what the runs agree. Controllers of the prepared API may still be at work: then
 // the runs have begun in different states, and are made again.
@@ -288,14 +292,14 @@ func (x *explorer) refer() error {
 		version := x.s.API.Store().ResourceVersion()
 		x.look()
 		err := x.referOnce()
-		if err == nil && x.unlike == nil || n == settles || x.pace.real && (err != nil || n == 2) || version == x.s.API.Store().ResourceVersion() {
+		if err == nil && x.unlike == nil || n == settles || x.pace.real && (!x.disagree && x.unlike == nil || n == settlesReal) || version == x.s.API.Store().ResourceVersion() {
 			return err
 		}
 	}
 }
 
 func (x *explorer) referOnce() error {
-	x.references, x.unlike = nil, nil
+	x.references, x.unlike, x.disagree = nil, nil, false
 	lives, err := x.undisturbed()
 	if err != nil {
 		return err
