@@ -185,11 +185,10 @@ func (c *collector) repeatAll() {
 	all := slices.Collect(maps.Values(c.byText))
 	for _, f := range all {
 		slices.SortFunc(f.plans, simplest)
-		f.Plans = nil
+		f.plans, f.Plans = ofEachAction(unlikeBefore(f.plans)), nil
 		for _, p := range f.plans {
 			f.Plans = append(f.Plans, p.String())
 		}
-		f.plans, f.Plans = unlikeBefore(f.plans), slices.Compact(f.Plans)
 	}
 	c.parallel(len(all), func(i int) {
 		if !c.x.abandoned.Load() {
@@ -201,6 +200,20 @@ func (c *collector) repeatAll() {
 // unlikeBefore leaves out a plan that equals the one before it.
 func unlikeBefore(plans []plan) []plan {
 	return slices.CompactFunc(plans, func(a, b plan) bool { return a.String() == b.String() })
+}
+
+// ofEachAction puts the first plan of each action before the others, as only some are tried: several that have led to a finding by chance, such as the plans none, must
+// not keep the one to blame from its turn.
+func ofEachAction(plans []plan) []plan {
+	var first, others []plan
+	for _, p := range plans {
+		if slices.ContainsFunc(first, func(q plan) bool { return q.action == p.action }) {
+			others = append(others, p)
+		} else {
+			first = append(first, p)
+		}
+	}
+	return append(first, others...)
 }
 
 func (c *collector) repeat(f *Finding) {

@@ -145,3 +145,12 @@ func TestAPairThatIsMissing(t *testing.T) {
 	texts := found(t, Scenario{Steps: []Step{create("a"), renew}, Controllers: replaces}, Options{Plans: []string{"crash-before delete endpoints default/a #1"}})
 	assert.Equal(t, []string{`after step 2 "renew": endpoints default/a was deleted never, in the undisturbed run once`}, texts)
 }
+
+// Plans of another action are tried before more plans of the same one.
+func TestPlansOfEachActionAreTried(t *testing.T) {
+	var got []string
+	for _, p := range ofEachAction([]plan{{action: none}, {action: none, seed: 1}, {action: restart}, {action: restart, step: 1}, {action: down, step: 1}}) {
+		got = append(got, p.String())
+	}
+	assert.Equal(t, []string{"none", "restart 0", "down 1", "none 1", "restart 1"}, got)
+}
