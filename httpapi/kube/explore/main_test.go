@@ -199,7 +199,7 @@ func TestCommandIsChecked(t *testing.T) {
 	for want, args := range map[string]string{
 		"explore: -steps: got none, want a folder":                            "-- true",
 		"explore: got no program, want one after the flags":                   "-steps " + steps,
-		`explore: -world: got "moon", want workloads, pods or none`:                 "-steps " + steps + " -world moon -- true",
+		`explore: -world: got "moon", want workloads, pods or none`:           "-steps " + steps + " -world moon -- true",
 		"flag provided but not defined: -step":                                "-step x",
 		"explore: -steps: open nowhere":                                       "-steps nowhere -- true",
 		"explore: -load: stat nowhere":                                        "-steps " + steps + " -load nowhere -- true",
