@@ -1,5 +1,5 @@
 // Package debug serves tests in any language: an API with faults, forks, a log of requests, its history and its elections, which
-// clients reach by HTTP below /debug/. It is package httpapi/apitest for those who have no Go.
+// clients control by HTTP below /debug/. Tests that are not in Go get by it what package httpapi/apitest has.
 //
 //	srv, err := debug.New(debug.Options{})
 //	...

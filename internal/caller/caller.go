@@ -1,4 +1,4 @@
-// Package caller stores who is told of the answer in the context of a request: its observer, and who takes its warnings.
+// Package caller keeps two things in the context of a request: the observer of its answer, and the function that takes its warnings.
 package caller
 
 import "context"

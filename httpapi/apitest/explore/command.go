@@ -17,7 +17,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/kubecoord/kubecoord/httpapi/apitest"
 	"github.com/kubecoord/kubecoord/internal/kubeconfig"
 )
 
@@ -36,7 +35,7 @@ func (g *program) close() { g.door.close() }
 
 // let lets a process be the program.
 func (g *program) let(p *process) {
-	p.door, p.program, p.output = g.door, g, &tail{}
+	p.program, p.output = g, &tail{}
 	g.door.let(p)
 }
 
@@ -50,37 +49,43 @@ func (l *life) newProgram(c *Controller, name string) (*program, error) {
 	if err != nil {
 		return nil, err
 	}
-	path, err := programPath(c.Command[0])
-	g := &program{door: d, dir: dir, args: []string{path}}
-	file := filepath.Join(dir, "kubeconfig")
-	config := kubeconfig.File{Server: d.server.URL, CA: d.ca(), Token: doorToken}
-	if err == nil {
-		err = os.WriteFile(file, config.Bytes(), 0o600)
-	}
-	values := map[string]string{"{kubeconfig}": file, "{server}": d.server.URL, "{dir}": dir}
-	if err == nil && c.Webhooks != "" {
-		if values["{webhook}"], err = filled("{port}", nil); err == nil {
-			err = l.moveWebhooks(c.Webhooks, "127.0.0.1:"+values["{webhook}"])
-		}
-	}
-	for _, text := range c.Command[1:] {
-		if err == nil {
-			text, err = filled(text, values)
-			g.args = append(g.args, text)
-		}
-	}
-	g.env = append(clusterless(os.Environ()), "KUBECONFIG="+file, "TMPDIR="+dir)
-	for _, text := range c.Env {
-		if err == nil {
-			text, err = filled(text, values)
-			g.env = append(g.env, text)
-		}
-	}
-	if err != nil {
+	g := &program{door: d, dir: dir}
+	if err := l.prepareProgram(g, c); err != nil {
 		g.close()
 		return nil, err
 	}
 	return g, nil
+}
+
+// prepareProgram writes what a program needs, and fills in its arguments and its environment.
+func (l *life) prepareProgram(g *program, c *Controller) error {
+	path, err := programPath(c.Command[0])
+	if err != nil {
+		return err
+	}
+	file := filepath.Join(g.dir, "kubeconfig")
+	config := kubeconfig.File{Server: g.door.server.URL, CA: g.door.ca(), Token: doorToken}
+	if err := os.WriteFile(file, config.Bytes(), 0o600); err != nil {
+		return err
+	}
+	values := map[string]string{"{kubeconfig}": file, "{server}": g.door.server.URL, "{dir}": g.dir}
+	if c.Webhooks != "" {
+		port, err := freePort()
+		if err != nil {
+			return err
+		}
+		values["{webhook}"] = port
+		if err := l.moveWebhooks(c.Webhooks, "127.0.0.1:"+port); err != nil {
+			return err
+		}
+	}
+	if g.args, err = filled(c.Command[1:], values); err != nil {
+		return err
+	}
+	g.args = slices.Insert(g.args, 0, path)
+	env, err := filled(c.Env, values)
+	g.env = append(append(clusterless(os.Environ()), "KUBECONFIG="+file, "TMPDIR="+g.dir), env...)
+	return err
 }
 
 // moveWebhooks gives the webhooks at an address the address of this run.
@@ -127,21 +132,33 @@ func clusterless(env []string) []string {
 	return slices.DeleteFunc(env, func(v string) bool { return strings.HasPrefix(v, "KUBERNETES_SERVICE_") })
 }
 
-// filled replaces the words in braces of an argument. Each {port} is another port that is free now.
-func filled(text string, values map[string]string) (string, error) {
-	for word, value := range values {
-		text = strings.ReplaceAll(text, word, value)
-	}
-	for strings.Contains(text, "{port}") {
-		free, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			return "", err
+// filled replaces the words in braces of arguments. Each {port} is another port that is free now.
+func filled(texts []string, values map[string]string) (out []string, err error) {
+	for _, text := range texts {
+		for word, value := range values {
+			text = strings.ReplaceAll(text, word, value)
 		}
-		_, port, _ := net.SplitHostPort(free.Addr().String())
-		free.Close()
-		text = strings.Replace(text, "{port}", port, 1)
+		for strings.Contains(text, "{port}") {
+			port, err := freePort()
+			if err != nil {
+				return nil, err
+			}
+			text = strings.Replace(text, "{port}", port, 1)
+		}
+		out = append(out, text)
 	}
-	return text, nil
+	return out, nil
+}
+
+// freePort returns a port of the loopback that is free now.
+func freePort() (string, error) {
+	free, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return "", err
+	}
+	defer free.Close()
+	_, port, err := net.SplitHostPort(free.Addr().String())
+	return port, err
 }
 
 // errSlow is the end of a program that has not ended by itself after SIGTERM.
@@ -242,8 +259,8 @@ func (p *process) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	defer p.handling.Done()
 	s := &sent{by: p}
-	ctx, cancel := context.WithCancel(context.WithValue(apitest.WithClient(r.Context(), p.name), sentKey{}, s))
-	defer p.begin(s, cancel)()
+	ctx, end := p.begin(r.Context(), s)
+	defer end()
 	if isWatch(r) {
 		defer p.watches(r.URL.Path)()
 	}

@@ -12,8 +12,8 @@ import (
 	"sync"
 )
 
-// door is where one replica of a program reaches the API: an address of the loopback, the same for each of its starts. Who sends a request is known
-// by the door. While no process is behind it, and after a crash, connections are cut as soon as they come.
+// door is the address of the loopback at which one replica of a program reaches the API. Each start of the program has the same address, which no other replica
+// has, so the door tells who sends a request. While the program does not run, and after a crash, connections are cut as soon as they come.
 type door struct {
 	server *httptest.Server
 

@@ -200,7 +200,6 @@ type explorer struct {
 	dir     string // has a folder for each run
 	groups  groups
 	gate    *gate
-	share   float64     // of its time in which an undisturbed run is busy
 	slowEnd atomic.Bool // a program does not end after SIGTERM
 
 	shared   sync.Map     // of all Conn
@@ -361,7 +360,10 @@ func (x *explorer) undisturbed() ([]*life, error) {
 			return nil, err
 		}
 	}
-	x.share = float64(cpuTime()-used) / float64(undisturbed*lives[0].rests[len(lives[0].rests)-1].at)
+	if x.pace.real {
+		rests := lives[0].rests
+		x.gate = newGate(x.o.Parallel, float64(cpuTime()-used)/float64(undisturbed*rests[len(rests)-1].at))
+	}
 	return lives[:], nil
 }
 
@@ -434,9 +436,6 @@ func (x *explorer) explore(plans []plan) *Report {
 	}
 	c.seeds = c.seed + randomRuns
 	c.judgeReferences()
-	if x.pace.real {
-		x.gate = newGate(x.o.Parallel, x.share)
-	}
 	var workers sync.WaitGroup
 	for range x.parallel() {
 		workers.Go(c.work)

@@ -52,9 +52,10 @@ func TestTailKeepsWholeLines(t *testing.T) {
 
 // Words in braces are replaced, each {port} by another port.
 func TestArgumentsAreFilled(t *testing.T) {
-	got, err := filled("--at=127.0.0.1:{port} {dir} {port} {other}", map[string]string{"{dir}": "/tmp/x"})
+	got, err := filled([]string{"--at=127.0.0.1:{port} {dir} {port} {other}"}, map[string]string{"{dir}": "/tmp/x"})
 	assert.NoError(t, err)
-	assert.Regexp(t, `^--at=127\.0\.0\.1:\d+ /tmp/x \d+ \{other\}$`, got)
+	assert.Len(t, got, 1)
+	assert.Regexp(t, `^--at=127\.0\.0\.1:\d+ /tmp/x \d+ \{other\}$`, got[0])
 }
 
 // A long search waits longer for what a program does late, and rests as long as that needs.

@@ -345,12 +345,11 @@ func (a *act) do(ctx context.Context, c Conn) error {
 	if err != nil {
 		return err
 	}
-	if a.verb == verbApply || a.verb == verbCreate {
+	if name != "" && (a.verb == verbApply || a.verb == verbCreate) {
 		// An object that is being deleted goes when it can. A user waits, as kubectl delete does.
-		for end := time.Now().Add(waitsFor); name != "" && isLeaving(exchange(c, http.MethodGet, one, "")); {
-			if sleep(ctx, 100*time.Millisecond); ctx.Err() != nil || time.Now().After(end) {
-				return fmt.Errorf("the object before it is still there after %s", waitsFor)
-			}
+		gone := func() bool { return !isLeaving(exchange(c, http.MethodGet, one, "")) }
+		if err := eventually(ctx, gone); err != nil {
+			return fmt.Errorf("the object before it is still there %w", err)
 		}
 	}
 	switch a.verb {
@@ -366,20 +365,31 @@ func (a *act) do(ctx context.Context, c Conn) error {
 		}
 		return nil
 	}
-	for end := time.Now().Add(waitsFor); ; {
-		found, got := a.isThere(exchange(c, http.MethodGet, one, ""))
-		switch {
-		case found == (a.verb == verbWait):
-			return nil
-		case time.Now().After(end) && a.verb == verbErrors:
-			return fmt.Errorf("it is there after %s", waitsFor)
-		case time.Now().After(end):
-			return fmt.Errorf("it is not so after %s; it is %s", waitsFor, got)
+	var got string
+	err = eventually(ctx, func() (found bool) {
+		found, got = a.isThere(exchange(c, http.MethodGet, one, ""))
+		return found == (a.verb == verbWait)
+	})
+	switch {
+	case err != nil && a.verb == verbErrors:
+		return fmt.Errorf("it is there %w", err)
+	case err != nil:
+		return fmt.Errorf("it is not so %w; it is %s", err, got)
+	}
+	return nil
+}
+
+// eventually calls f until it is true. Its error says for how long it was not, or that ctx has ended.
+func eventually(ctx context.Context, f func() bool) error {
+	for end := time.Now().Add(waitsFor); !f(); {
+		if time.Now().After(end) {
+			return fmt.Errorf("after %s", waitsFor)
 		}
 		if sleep(ctx, 100*time.Millisecond); ctx.Err() != nil {
 			return ctx.Err()
 		}
 	}
+	return nil
 }
 
 // isLeaving reports whether an object is being deleted.

@@ -27,7 +27,6 @@ type process struct {
 	stop       context.CancelFunc
 	done       chan struct{}
 	err        error          // of Run; after done
-	door       *door          // of a program, or nil
 	handling   sync.WaitGroup // requests of a program
 	output     *tail          // of a program, or nil
 	program    *program       // that it is a start of, or nil
@@ -54,8 +53,8 @@ func (p *process) die() {
 	for _, cancel := range p.inFlight {
 		cancel()
 	}
-	if p.door != nil {
-		p.door.shut()
+	if p.program != nil {
+		p.program.door.shut()
 	}
 }
 
@@ -92,8 +91,7 @@ func (p *process) RoundTrip(req *http.Request) (*http.Response, error) {
 		return nil, errCrashed
 	}
 	s := &sent{by: p, from: p.life.placeOf(p, req)}
-	ctx, cancel := context.WithCancel(context.WithValue(apitest.WithClient(req.Context(), p.name), sentKey{}, s))
-	end := p.begin(s, cancel)
+	ctx, end := p.begin(req.Context(), s)
 	sent := time.Now()
 	resp, err := p.transport.RoundTrip(req.WithContext(ctx))
 	if err != nil {
@@ -110,14 +108,15 @@ func (p *process) RoundTrip(req *http.Request) (*http.Response, error) {
 	return resp, nil
 }
 
-// begin adds a request to those that a crash ends. The function that it returns ends it.
-func (p *process) begin(s *sent, cancel context.CancelFunc) (end func()) {
+// begin adds a request to those that a crash ends, and returns its context and the function that ends it.
+func (p *process) begin(ctx context.Context, s *sent) (of context.Context, end func()) {
+	of, cancel := context.WithCancel(context.WithValue(apitest.WithClient(ctx, p.name), sentKey{}, s))
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.inFlight[s] = cancel; p.dead.Err() != nil {
 		cancel()
 	}
-	return func() {
+	return of, func() {
 		cancel()
 		p.mu.Lock()
 		defer p.mu.Unlock()
@@ -149,7 +148,7 @@ func (p *process) crash(why string) {
 // run calls Run, or runs the program, and returns how it ended.
 func (p *process) run(ctx context.Context) error {
 	c := &p.life.x.s.Controllers[p.controller]
-	if p.door != nil {
+	if p.program != nil {
 		return p.exec(ctx, c)
 	}
 	return call(func() error { return c.Run(ctx, p.conn()) })

@@ -17,12 +17,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/kubecoord/kubecoord/endpoints"
 	"github.com/kubecoord/kubecoord/httpapi/apitest/explore"
 	"github.com/kubecoord/kubecoord/lease"
 	"github.com/kubecoord/kubecoord/store"
 	"github.com/kubecoord/kubecoord/store/meta"
-	"github.com/kubecoord/kubecoord/watch"
 )
 
 // TestMain is one of the programs that the tests explore, if $EXPLORE_PROGRAM names one.
@@ -49,7 +47,7 @@ func TestMain(m *testing.M) {
 func programs() map[string]func(ctx context.Context, c explore.Conn) error {
 	return map[string]func(ctx context.Context, c explore.Conn) error{
 		"mirror":   mirror,
-		"careless": careless,
+		"careless": forgetful,
 		"ends":     func(context.Context, explore.Conn) error { return errors.New("the disk is full") },
 		"pod": func(context.Context, explore.Conn) error {
 			return errors.New("unable to load in-cluster configuration, KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT must be defined")
@@ -167,28 +165,6 @@ func connOf(file string) explore.Conn {
 	roots.AppendCertsFromPEM(config.Clusters[0].Cluster.CA)
 	transport := authorized{&http.Transport{TLSClientConfig: &tls.Config{RootCAs: roots}}, config.Users[0].User.Token}
 	return explore.Conn{Host: config.Clusters[0].Cluster.Server, Transport: transport}
-}
-
-// careless is a mirror that does not look for what was deleted while it did not run.
-func careless(ctx context.Context, c explore.Conn) error {
-	leases, children, err := collections(c)
-	if err != nil {
-		return err
-	}
-	for e, err := range leases.Follow(ctx, store.WatchOptions{Namespace: "default"}) {
-		switch {
-		case err != nil:
-			return err
-		case e.Type == watch.Deleted:
-			_, err = children.Delete(ctx, "default", e.Object.Name, store.DeleteOptions{})
-		case e.Object != nil:
-			_, err = children.Create(ctx, &endpoints.Endpoints{ObjectMeta: meta.ObjectMeta{Namespace: "default", Name: e.Object.Name}}, store.CreateOptions{})
-		}
-		if err != nil && !errors.Is(err, store.ErrNotFound) && !errors.Is(err, store.ErrAlreadyExists) {
-			return err
-		}
-	}
-	return ctx.Err()
 }
 
 // writes never rests.

@@ -128,22 +128,17 @@ func (l *life) quietLocked() time.Duration {
 
 // missingLocked returns what a program has not done yet without which it cannot be at rest, or "".
 func (l *life) missingLocked(step int, extra string) string {
+	watched := l.watchedLocked()
 	for i := range l.x.s.Controllers {
 		c := &l.x.s.Controllers[i]
-		if c.Command == nil || l.hold != nil && (l.plan.controller == "" || l.plan.concerns(c)) {
+		if c.Command == nil || l.hold != nil && l.plan.concerns(c) {
 			continue
 		}
-		open, asked, alive := map[string]bool{}, 0, 0
-		for name, p := range l.processes {
-			if p.controller != i || p.dead.Err() != nil {
-				continue
-			}
-			alive++
-			asked += p.requests()
-			for w, n := range l.watching {
-				if w.process == name && n > 0 {
-					open[w.path] = true
-				}
+		open, asked, alive := watched[i], 0, 0
+		for _, p := range l.processes {
+			if p.controller == i && p.dead.Err() == nil {
+				alive++
+				asked += p.requests()
 			}
 		}
 		switch {

@@ -108,7 +108,7 @@ type Options struct {
 	// Dir, if not "", gets an HTML page for each finding, with its run beside an undisturbed one. The flag -explore.dir takes
 	// precedence.
 	Dir string
-	// Logf gets the progress of a long exploration. Nil means the log of the test.
+	// Logf gets the progress of a long exploration. Nil means the log of the test, and nothing for Search.
 	Logf func(format string, args ...any)
 	// Progress, if not nil, is called after each run that counts, one call at a time.
 	Progress func(Progress)

@@ -119,7 +119,7 @@ func search(ctx context.Context, o *options, errs io.Writer) (*explore.Report, e
 		}
 	}
 	so := o.search
-	so.Progress, so.Logf = p.see, p.logf
+	so.Progress = p.see
 	r, err := explore.Search(ctx, s, so)
 	return r, errors.Join(err, env.Stop())
 }

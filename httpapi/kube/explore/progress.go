@@ -57,9 +57,6 @@ func (p *progress) see(now explore.Progress) {
 	fmt.Fprintln(p.out, text)
 }
 
-// logf takes what else the search says. Its progress is known.
-func (p *progress) logf(string, ...any) {}
-
 // end ends the line.
 func (p *progress) end() {
 	p.mu.Lock()
