@@ -90,6 +90,32 @@ func TestDown(t *testing.T) {
 	assert.Contains(t, lines, "1m0s controller: crashes: its request was carried out")
 	assert.Contains(t, lines, "2m10s controller.2: starts")
 
+	// The Endpoints are left undisturbed. Nobody asks for them any more when the process comes back.
+	late := s
+	late.Controllers = once(func(ctx context.Context, c Conn) error {
+		code, body, err := ask(ctx, c, http.MethodGet, leases+"/a", "")
+		if err != nil || code != http.StatusOK || strings.Contains(body, "done") {
+			return err
+		}
+		for _, label := range []string{"begun", "done"} {
+			if _, _, err := ask(ctx, c, http.MethodPatch, leases+"/a", `{"metadata":{"labels":{"`+label+`":"yes"}}}`); err != nil {
+				return err
+			}
+			for _, child := range []string{"a", "for-b"} {
+				if _, _, err := ask(ctx, c, http.MethodPost, endpoints, leaseNamed(child)); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	})
+	_, found = lived(t, late, "down 2 after patch leases default/a #1")
+	for _, v := range found {
+		assert.Equal(t, "default/for-b", v.key.object, v.text)
+	}
+	require.Len(t, found, 2)
+	assert.Contains(t, found[0].text, `after step 2 "delete a": endpoints default/for-b is missing`)
+
 	wait := Step{"wait for the Endpoints", func(ctx context.Context, c Conn) error {
 		for ctx.Err() == nil {
 			if code, _, _ := ask(ctx, c, http.MethodGet, endpoints+"/a", ""); code == http.StatusOK {

@@ -3,6 +3,7 @@ package explore
 import (
 	"context"
 	"errors"
+	"net"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -122,6 +123,22 @@ func TestProgramsThatCannotBeExplored(t *testing.T) {
 		})
 	}
 	atOnce(all...)
+}
+
+// Where all runs of a program have one address, no two go on at the same time: undisturbed, with a plan, and to confirm a finding.
+func TestOneRunAtATime(t *testing.T) {
+	t.Parallel()
+	free, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	c := command("alone")
+	c.Env = append(c.Env, "ADDRESS="+free.Addr().String())
+	require.NoError(t, free.Close())
+	s := Scenario{API: apitest.New(t), Controllers: []Controller{c}, Steps: comeAndGone()}
+	report, err := Search(t.Context(), s, Options{Plans: []string{"restart 1", "down 2"}, Quiet: 300 * time.Millisecond, Parallel: 1})
+	require.NoError(t, err)
+	require.Len(t, report.Findings, 1)
+	assert.Equal(t, []string{"down 2"}, report.Findings[0].Plans)
+	assert.Equal(t, 3, report.Findings[0].Again)
 }
 
 // A Command is checked before anything runs.

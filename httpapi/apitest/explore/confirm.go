@@ -145,7 +145,7 @@ func (c *collector) confirm() {
 		runs = confirmMore
 	}
 	until := time.Now().Add(c.deadline.Sub(c.x.start) / 4)
-	c.parallel(runs, func(n int) {
+	c.x.together(runs, func(n int) {
 		if n >= confirming && time.Now().After(until) {
 			return
 		}
@@ -165,15 +165,20 @@ func (c *collector) confirm() {
 	c.report.Masked = slices.Sorted(maps.Keys(c.x.auto))
 }
 
-// parallel calls a function for the numbers below n, some at a time.
-func (c *collector) parallel(n int, f func(int)) {
+// confirms reports whether the plan is one of the undisturbed runs that are to rest for as long as those that repeat a finding.
+func (p *plan) confirms() bool {
+	return p.action == none && p.seed >= undisturbedMore && p.seed < undisturbedMore+confirming
+}
+
+// together calls a function for the numbers below n, some at a time.
+func (x *explorer) together(n int, f func(int)) {
 	var workers sync.WaitGroup
-	limit := make(chan struct{}, c.x.parallel())
+	limit := make(chan struct{}, x.parallel())
 	for i := range n {
 		workers.Go(func() {
 			limit <- struct{}{}
 			defer func() { <-limit }()
-			defer c.x.enter()()
+			defer x.enter()()
 			f(i)
 		})
 	}
@@ -190,11 +195,20 @@ func (c *collector) repeatAll() {
 			f.Plans = append(f.Plans, p.String())
 		}
 	}
-	c.parallel(len(all), func(i int) {
+	repeat := func(i int) {
 		if !c.x.abandoned.Load() {
 			c.repeat(all[i])
 		}
-	})
+	}
+	if !c.x.pace.real {
+		c.x.together(len(all), repeat)
+		return
+	}
+	var findings sync.WaitGroup // each of their runs waits until there is room for it
+	for i := range all {
+		findings.Go(func() { repeat(i) })
+	}
+	findings.Wait()
 }
 
 // unlikeBefore leaves out a plan that equals the one before it.
@@ -216,10 +230,24 @@ func ofEachAction(plans []plan) []plan {
 	return append(first, others...)
 }
 
+// repeat looks for a plan that leads to a finding each time. With programs the first is tried alone, the others at once.
 func (c *collector) repeat(f *Finding) {
+	plans := slices.Clone(f.plans[:min(len(f.plans), tried)])
+	results := make([]repetition, len(plans))
+	try := func(i int) { results[i] = c.again(&plans[i], f.id, again) }
 	best := -1
-	for i := range f.plans[:min(len(f.plans), tried)] {
-		r := c.again(&f.plans[i], f.id, again)
+	for i := range plans {
+		switch {
+		case i == 0 || !c.x.pace.real:
+			try(i)
+		case i == 1:
+			var others sync.WaitGroup
+			for i := range plans[1:] {
+				others.Go(func() { try(1 + i) })
+			}
+			others.Wait()
+		}
+		r := results[i]
 		if r.seen <= best {
 			continue
 		}
@@ -276,7 +304,10 @@ func (c *collector) again(p *plan, id string, n int) (r repetition) {
 	if c.x.pace.real { // they wait most of the time
 		var all sync.WaitGroup
 		for i := range n {
-			all.Go(func() { run(i) })
+			all.Go(func() {
+				defer c.x.enter()()
+				run(i)
+			})
 		}
 		all.Wait()
 	}
@@ -290,6 +321,11 @@ func (c *collector) again(p *plan, id string, n int) (r repetition) {
 		l := lives[i]
 		lives[i] = nil
 		found := c.judge(l)
+		c.x.learning.RLock()
+		if came := c.x.leadsTo(l, id); came != nil {
+			found = came
+		}
+		c.x.learning.RUnlock()
 		r.of++
 		same := len(found) > 0 && found[0].id() == id
 		if same {

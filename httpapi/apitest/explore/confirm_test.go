@@ -154,3 +154,38 @@ func TestPlansOfEachActionAreTried(t *testing.T) {
 	}
 	assert.Equal(t, []string{"none", "restart 0", "down 1", "none 1", "restart 1"}, got)
 }
+
+// A finding comes again though something else is wrong at a rest before it.
+func TestFindingBehindAnother(t *testing.T) {
+	s := Scenario{API: apitest.New(t), Steps: []Step{create("a"), create("b")}, Controllers: []Controller{{Run: func(ctx context.Context, c Conn) error {
+		code, _, err := ask(ctx, c, http.MethodGet, leases+"/a", "")
+		if err != nil {
+			return err
+		}
+		late := code == http.StatusOK
+		if late {
+			ask(ctx, c, http.MethodPost, endpoints, leaseNamed("late"))
+		}
+		return onEach(func(ctx context.Context, c Conn) error {
+			code, _, err := ask(ctx, c, http.MethodGet, leases+"/b", "")
+			if err == nil && code == http.StatusOK && !late {
+				_, _, err = ask(ctx, c, http.MethodPost, endpoints, leaseNamed("b"))
+			}
+			return err
+		})(ctx, c)
+	}}}}
+	x := newExplorer(t, s, Options{})
+	require.NoError(t, x.prepare())
+	require.NoError(t, x.refer())
+	p, err := parsePlan("restart 1")
+	require.NoError(t, err)
+	l := x.live(&p, 0, true)
+	found := x.judge(l)
+	require.NotEmpty(t, found)
+	assert.Contains(t, found[0].text, "after the restart: endpoints default/late exists")
+	behind := x.leadsTo(l, "state endpoints missing")
+	require.NotEmpty(t, behind)
+	assert.Contains(t, behind[0].text, `after step 2 "create b": endpoints default/b is missing`)
+	assert.Equal(t, found[0].id(), x.leadsTo(l, found[0].id())[0].id())
+	assert.Nil(t, x.leadsTo(l, "state leases missing"))
+}

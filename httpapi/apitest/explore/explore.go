@@ -335,35 +335,31 @@ func (x *explorer) referOnce() error {
 	return nil
 }
 
-// undisturbed makes the undisturbed runs. With programs the first one rests for long, and tells how long the others must, which go on at once.
+// undisturbed makes the undisturbed runs. With programs they go on at once, as far as Options.Parallel allows, and rest for long: they tell how long the others
+// must.
 func (x *explorer) undisturbed() ([]*life, error) {
 	var lives [undisturbed]*life
-	var others sync.WaitGroup
-	used := cpuTime()
-	for n := range lives {
-		switch {
-		case x.pace.real && n > 0:
-			others.Go(func() { lives[n] = x.live(nil, n, true) })
-			continue
-		case x.pace.real && x.o.Quiet == 0:
-			x.pace.quiet = firstQuiet(x.budget())
+	if !x.pace.real {
+		for n := range lives {
+			lives[n] = x.live(nil, n, true)
+			if err := lives[n].problem(); err != nil {
+				return nil, err
+			}
 		}
-		lives[n] = x.live(nil, n, true)
-		if err := lives[n].problem(); err != nil {
-			return nil, err
-		}
-		x.learnQuiet(lives[n])
+		return lives[:], nil
 	}
-	others.Wait()
+	if x.o.Quiet == 0 {
+		x.pace.quiet = firstQuiet(x.budget())
+	}
+	used := cpuTime()
+	x.together(undisturbed, func(n int) { lives[n] = x.live(nil, n, true) })
 	for _, l := range lives {
 		if err := l.problem(); err != nil {
 			return nil, err
 		}
 	}
-	if x.pace.real {
-		rests := lives[0].rests
-		x.gate = newGate(x.o.Parallel, float64(cpuTime()-used)/float64(undisturbed*rests[len(rests)-1].at))
-	}
+	rests := lives[0].rests
+	x.gate = newGate(x.o.Parallel, float64(cpuTime()-used)/float64(undisturbed*rests[len(rests)-1].at))
 	return lives[:], nil
 }
 
@@ -449,7 +445,7 @@ func (x *explorer) explore(plans []plan) *Report {
 func (x *explorer) parallel() int {
 	n := runtime.GOMAXPROCS(0)
 	if x.pace.real {
-		n *= mostRuns
+		n = mostRuns(n)
 	}
 	return cmp.Or(x.o.Parallel, n)
 }

@@ -22,10 +22,13 @@ type gate struct {
 
 // The bounds of a gate, for each processor, and how much of the time of the processors is too little or too much.
 const (
-	leastRuns, firstRuns, mostRuns = 1, 8, 16
-	tooLittle, enough, tooMuch     = 0.72, 0.8, 0.85
-	betweenLooks                   = 2 * time.Second
+	leastRuns, firstRuns       = 1, 8
+	tooLittle, enough, tooMuch = 0.72, 0.8, 0.85
+	betweenLooks               = 2 * time.Second
 )
+
+// mostRuns returns how many runs of programs go on at the same time at most. Those of a program that rests for seconds need no processor for most of their time.
+func mostRuns(processors int) int { return max(64, 16*processors) }
 
 // newGate returns a gate for a number of runs, or for as many as fit if it is zero. A run is busy for a share of its time.
 func newGate(runs int, share float64) *gate {
@@ -83,5 +86,5 @@ func nextLimit(limit int, used float64, processors int) int {
 	case share > tooMuch:
 		limit -= max(1, limit/8)
 	}
-	return min(max(limit, leastRuns*processors), mostRuns*processors)
+	return min(max(limit, leastRuns*processors), mostRuns(processors))
 }

@@ -15,7 +15,7 @@ func TestGateFollowsTheProcessors(t *testing.T) {
 		used  float64
 		want  int
 	}{
-		{8, 0.2, 10}, {8, 1.6, 8}, {8, 1.9, 7}, {32, 0, 32}, {2, 2, 2}, {3, 2, 2}, {20, 2, 18},
+		{8, 0.2, 10}, {8, 1.6, 8}, {8, 1.9, 7}, {32, 0, 40}, {64, 0, 64}, {2, 2, 2}, {3, 2, 2}, {20, 2, 18},
 	} {
 		assert.Equal(t, c.want, nextLimit(c.limit, c.used, 2), "%+v", c)
 	}
@@ -60,7 +60,7 @@ func TestArgumentsAreFilled(t *testing.T) {
 
 // A long search waits longer for what a program does late, and rests as long as that needs.
 func TestQuietIsLearned(t *testing.T) {
-	assert.Equal(t, []time.Duration{longQuiet, longQuiet, 5 * time.Second, 10 * time.Second}, []time.Duration{
+	assert.Equal(t, []time.Duration{longQuiet, longQuiet, 6250 * time.Millisecond, 12500 * time.Millisecond}, []time.Duration{
 		firstQuiet(5 * time.Second), firstQuiet(2 * time.Minute), firstQuiet(5 * time.Minute), firstQuiet(time.Hour),
 	})
 	x := &explorer{pace: realPace(0)}

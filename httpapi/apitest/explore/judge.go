@@ -6,6 +6,9 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+
+	"github.com/kubecoord/kubecoord/internal/registry"
+	"github.com/kubecoord/kubecoord/store/meta"
 )
 
 // verdict is one thing that is wrong in a perturbed run.
@@ -83,29 +86,76 @@ func (x *explorer) verdictOf(d discovery) verdict {
 
 // judgeRests compares the rests of a run with those of the undisturbed ones.
 func (x *explorer) judgeRests(l *life) (out []verdict) {
-	ref := x.references[0]
 	first := 0 // random plans are judged at the last rests only
 	if l.plan.action == random {
 		first = max(0, len(l.rests)-2)
 	}
 	for i := first; i < len(l.rests) && len(out) == 0; i++ { // what follows is a consequence
-		r := &l.rests[i]
-		same, at := ref.restOf(r)
-		where := x.place(r)
-		for _, d := range compare(x.undisturbedAt(same, r), l.names.stateAt(r, same), x.masked) {
-			out = append(out, verdict{"state", d.key, d.path, where, where + ": " + d.text})
-		}
-		if !l.plan.hides(r.step) {
-			out = append(out, x.judgeCounts(l, i, where)...)
-		}
-		if l.plan.action != random {
-			out = append(out, x.judgeWay(l, i, where)...)
-		}
-		if texts := x.unrestored(l, i); r.extra == atTheEnd && len(texts) > 0 && len(x.unrestored(ref, at)) == 0 && !l.actsOnRequestIn(i) {
-			out = append(out, verdict{"restart", key{texts[0], ""}, "", where, where + ": something is written: " + strings.Join(texts, ", ")})
-		}
+		out = x.judgeRest(l, i)
 	}
 	return out
+}
+
+func (x *explorer) judgeRest(l *life, i int) (out []verdict) {
+	ref, r := x.references[0], &l.rests[i]
+	same, at := ref.restOf(r)
+	where := x.place(r)
+	for _, d := range compare(x.undisturbedAt(same, r), l.names.stateAt(r, same), x.masked) {
+		if d.path == missing && x.unaskedFor(l, d.key) {
+			continue
+		}
+		out = append(out, verdict{"state", d.key, d.path, where, where + ": " + d.text})
+	}
+	if !l.plan.hides(r.step) {
+		out = append(out, x.judgeCounts(l, i, where)...)
+	}
+	if l.plan.action != random {
+		out = append(out, x.judgeWay(l, i, where)...)
+	}
+	if texts := x.unrestored(l, i); r.extra == atTheEnd && len(texts) > 0 && len(x.unrestored(ref, at)) == 0 && !l.actsOnRequestIn(i) {
+		out = append(out, verdict{"restart", key{texts[0], ""}, "", where, where + ": something is written: " + strings.Join(texts, ", ")})
+	}
+	return out
+}
+
+// leadsTo returns what is wrong at the first rest where a finding comes again, with the finding first, or nil. Something else may be wrong at a rest before it, if
+// only because the run rests for longer.
+func (x *explorer) leadsTo(l *life, id string) []verdict {
+	if l.stuck() != nil || l.blind != "" || l.plan.adds() || l.plan.action == none {
+		return nil
+	}
+	for i := range l.rests {
+		out := byHarm(x.judgeRest(l, i))
+		if at := slices.IndexFunc(out, func(v verdict) bool { return v.id() == id }); at >= 0 {
+			return slices.Concat(out[at:at+1], out[:at], out[at+1:])
+		}
+	}
+	return nil
+}
+
+// unaskedFor reports whether a run need not have an object that is left undisturbed: the process has not made it before it was down, and what the step has deleted
+// then is what the object was for. Owners and names tell.
+func (x *explorer) unaskedFor(l *life, k key) bool {
+	if l.plan.action != down {
+		return false
+	}
+	for at := range l.objects {
+		if at.resource == k.resource && l.names.object(at) == k.object {
+			return false
+		}
+	}
+	ref := x.references[0]
+	isFor := func(owner *registry.Item) bool {
+		name := k.object[strings.LastIndexByte(k.object, '/')+1:]
+		return strings.Contains("-"+name+"-", "-"+owner.Name()+"-") || slices.ContainsFunc(ref.changes, func(c change) bool {
+			return c.New != nil && ref.named(&c) == k &&
+				slices.ContainsFunc(c.New.Metadata().OwnerReferences, func(o meta.OwnerReference) bool { return o.UID == owner.UID() })
+		})
+	}
+	return slices.ContainsFunc(ref.changes, func(c change) bool {
+		deleted := c.New == nil || c.New.Metadata().DeletionTimestamp != nil
+		return c.step == l.plan.step && deleted && !c.isControllers() && isFor(c.Newest())
+	})
 }
 
 // actsOnRequestIn reports whether something went wrong for a request before a rest: then the controller may have to write something again.
@@ -146,7 +196,7 @@ func (x *explorer) judgeCounts(l *life, i int, where string) (out []verdict) {
 		})
 	}
 	for _, c := range all {
-		if c.pair && x.mayMiss(l, i, c.key) {
+		if c.pair && x.mayMiss(l, i, c.key) || c.got == 0 && x.unaskedFor(l, c.key) {
 			continue
 		}
 		out = append(out, verdict{"count", c.key, c.what, where, fmt.Sprintf("%s: %s was %s %s, in the undisturbed run %s", where, c.key, c.what, times(c.got), times(c.want))})

@@ -33,7 +33,7 @@ type life struct {
 	running  sync.WaitGroup
 	cleanups []func()
 	bubble   string // its number, as stacks show it
-	patient  bool   // it repeats a finding, and rests for longer if there are programs
+	patient  bool   // it repeats a finding, or is to be like those that do: it rests for longer if there are programs
 	dir      string // of its programs, or ""
 	over     atomic.Bool
 	progress atomic.Int64
@@ -134,7 +134,7 @@ func (x *explorer) live(plan *plan, nth int, keep bool) *life {
 		prepared[uid] = true
 	}
 	l := &life{
-		x: x, plan: plan, nth: nth, keep: keep, patient: keep && plan != nil, watching: map[watched]int{}, polls: map[int]bool{},
+		x: x, plan: plan, nth: nth, keep: keep, patient: plan != nil && (keep || plan.confirms()), watching: map[watched]int{}, polls: map[int]bool{},
 		objects: map[key]tracked{}, made: map[key]int{}, gone: map[key]int{}, written: map[key]bool{}, own: map[key]bool{}, writers: map[int]bool{}, processes: map[string]*process{},
 		sent: map[route][]place{}, occur: map[string]int{}, ends: map[string]int{}, open: map[requestID][]*entry{},
 		alive: maps.Clone(prepared), orphans: map[string]bool{},

@@ -34,7 +34,12 @@ func (l *life) meet(r apitest.Request) apitest.Effect {
 		l.mu.Unlock()
 		return apitest.Effect{}
 	}
-	p, t := l.processes[r.Client], l.targetLocked(r)
+	p := l.processes[r.Client]
+	if p != nil && p.crashed {
+		l.mu.Unlock()
+		return apitest.CutBefore()
+	}
+	t := l.targetLocked(r)
 	l.noteRequestLocked(r, t)
 	if p == nil {
 		l.mu.Unlock()

@@ -54,7 +54,7 @@ const waitForEnd = time.Minute
 
 // firstQuiet returns how long the first undisturbed run rests. A program may wait for ten seconds before it goes on; a short search has no time to see that.
 func firstQuiet(budget time.Duration) time.Duration {
-	return min(max(longQuiet, budget/60), 4*longQuiet)
+	return min(max(longQuiet, budget/48), 5*longQuiet)
 }
 
 // learnQuiet sets how long nothing is written at a rest from what undisturbed runs did: twice the longest time that they waited before they wrote something

@@ -24,6 +24,7 @@ type process struct {
 	dead       context.Context // ends when the process crashes
 	end        context.CancelFunc
 	crashing   atomic.Bool // its next request that fails is its last
+	crashed    bool        // guarded by life.mu
 	stop       context.CancelFunc
 	done       chan struct{}
 	err        error          // of Run; after done
@@ -138,9 +139,12 @@ func (b *endingBody) Close() error {
 	return b.ReadCloser.Close()
 }
 
-// crash ends the process at once: its requests break off, and later ones fail.
+// crash ends the process at once: its requests break off, and what arrives later is not carried out.
 func (p *process) crash(why string) {
-	p.life.note(p.name, "crashes"+why, true)
+	p.life.mu.Lock()
+	p.crashed = true
+	p.life.noteLocked(p.name, "crashes"+why, true)
+	p.life.mu.Unlock()
 	p.die()
 	p.stop()
 }

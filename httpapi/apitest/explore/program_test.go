@@ -94,6 +94,14 @@ func programs() map[string]func(ctx context.Context, c explore.Conn) error {
 			}()
 			return mirror(ctx, c)
 		},
+		"alone": func(ctx context.Context, c explore.Conn) error {
+			l, err := net.Listen("tcp", os.Getenv("ADDRESS"))
+			if err != nil {
+				return err
+			}
+			defer l.Close()
+			return forgetful(ctx, c)
+		},
 		"stays": func(ctx context.Context, c explore.Conn) error { // and does not heed SIGTERM
 			go mirror(context.Background(), c)
 			select {}

@@ -25,9 +25,13 @@ func (l *life) since(t time.Time) time.Duration { return t.Sub(l.began) }
 
 // note adds a line to the log.
 func (l *life) note(who, text string, mark bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.noteLocked(who, text, mark)
+}
+
+func (l *life) noteLocked(who, text string, mark bool) {
 	if l.keep {
-		l.mu.Lock()
-		defer l.mu.Unlock()
 		l.log = append(l.log, &entry{At: l.since(time.Now()), Who: who, Text: text, mark: mark})
 	}
 }
