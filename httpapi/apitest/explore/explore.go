@@ -172,6 +172,7 @@ type explorer struct {
 	s        Scenario
 	o        Options
 	pace     pace
+	gap      time.Duration // the longest pause before a write, of an undisturbed run of a program
 	start    time.Time
 	chosen   bool // plans were given: these
 	given    []plan
@@ -335,8 +336,8 @@ func (x *explorer) referOnce() error {
 	return nil
 }
 
-// undisturbed makes the undisturbed runs. With programs they go on at once, as far as Options.Parallel allows, and rest for long: they tell how long the others
-// must.
+// undisturbed makes the undisturbed runs. With programs one more comes first, which rests for long and tells how long the others must, and they go on at once, as
+// far as Options.Parallel allows.
 func (x *explorer) undisturbed() ([]*life, error) {
 	var lives [undisturbed]*life
 	if !x.pace.real {
@@ -350,6 +351,11 @@ func (x *explorer) undisturbed() ([]*life, error) {
 	}
 	if x.o.Quiet == 0 {
 		x.pace.quiet = firstQuiet(x.budget())
+		l := x.live(nil, 0, true)
+		if err := l.problem(); err != nil {
+			return nil, err
+		}
+		x.learnQuiet(l)
 	}
 	used := cpuTime()
 	x.together(undisturbed, func(n int) { lives[n] = x.live(nil, n, true) })

@@ -1,11 +1,17 @@
 package explore
 
 import (
+	"context"
+	"net/http"
 	"runtime"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/kubecoord/kubecoord/httpapi/apitest"
 )
 
 // The number of runs follows from how much of the processors is used, within bounds.
@@ -63,9 +69,35 @@ func TestQuietIsLearned(t *testing.T) {
 	assert.Equal(t, []time.Duration{longQuiet, longQuiet, 6250 * time.Millisecond, 12500 * time.Millisecond}, []time.Duration{
 		firstQuiet(5 * time.Second), firstQuiet(2 * time.Minute), firstQuiet(5 * time.Minute), firstQuiet(time.Hour),
 	})
-	x := &explorer{pace: realPace(0)}
 	for gap, want := range map[time.Duration]time.Duration{0: time.Second, 900 * time.Millisecond: 1800 * time.Millisecond, 7 * time.Second: 9 * time.Second} {
-		x.learnQuiet(&life{}, &life{gap: gap})
+		x := &explorer{pace: realPace(0)}
+		x.learnQuiet(&life{gap: gap}, &life{})
+		x.learnQuiet(&life{}) // runs that rest for less long have shorter pauses
 		assert.Equal(t, want, x.pace.quiet)
 	}
+}
+
+// A controller that writes nothing but the time is at work: a rest must not come before that.
+func TestPausesBeforeTimes(t *testing.T) {
+	s := Scenario{API: apitest.New(t), Steps: []Step{create("a")}, Controllers: once(func(ctx context.Context, c Conn) error {
+		code, body, err := ask(ctx, c, http.MethodGet, leases+"/a", "")
+		if err != nil || code != http.StatusOK || strings.Contains(body, "at") && strings.Contains(body, "annotations") {
+			return err
+		}
+		for _, pause := range []time.Duration{0, 20 * time.Second} {
+			sleep(ctx, pause)
+			at := time.Now().UTC().Format(time.RFC3339)
+			if _, _, err := ask(ctx, c, http.MethodPost, endpoints, leaseNamed("a")); err != nil {
+				return err
+			}
+			if _, _, err := ask(ctx, c, http.MethodPatch, endpoints+"/a", `{"metadata":{"annotations":{"at":"`+at+`"}}}`); err != nil {
+				return err
+			}
+		}
+		return nil
+	})}
+	x := newExplorer(t, s, Options{})
+	require.NoError(t, x.prepare())
+	require.NoError(t, x.refer())
+	assert.Equal(t, 20*time.Second, x.references[0].gap)
 }

@@ -88,8 +88,9 @@ type life struct {
 	moved    time.Duration   // when something else than a write or a read happened
 	asked    time.Duration   // when a controller read last
 	until    time.Duration   // no rest comes before
-	gap      time.Duration   // the longest time that a write came after another one, or after a rest was waited for
-	gapFrom  time.Duration
+	gap      time.Duration   // the longest time between two writes before a rest, of which the second is no step's
+	restFrom time.Duration   // since when a rest is waited for
+	pulse    time.Duration   // the last time that a controller asked for a write, also one that changes nothing
 }
 
 // change is a change of the store.
@@ -418,9 +419,11 @@ func (l *life) seeLocked(c *change) {
 			l.written[k] = true
 		}
 	}
+	if !c.isStep() {
+		l.pausedLocked(c.at)
+	}
 	l.writes++
 	l.wrote = c.at
-	l.gap, l.gapFrom = max(l.gap, c.at-l.gapFrom), c.at
 	index := -2
 	if c.by != nil {
 		index = c.by.controller
@@ -434,6 +437,11 @@ func (l *life) seeLocked(c *change) {
 	}
 	l.last = verb + " " + k.resource + " " + l.names.object(k) + " by " + c.writer()
 	l.texts = append(l.texts, writing{k, l.last})
+}
+
+// pausedLocked takes a write of a controller, or of the rest of the cluster, for the pause before it.
+func (l *life) pausedLocked(at time.Duration) {
+	l.gap = max(l.gap, at-max(l.wrote, l.pulse, l.moved, l.restFrom))
 }
 
 // isOrphanLocked reports whether an object has owners, and none of them exists any more, or will for long: an orphan is deleted with what it owns.

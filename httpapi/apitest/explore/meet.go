@@ -48,6 +48,7 @@ func (l *life) meet(r apitest.Request) apitest.Effect {
 	c := &l.x.s.Controllers[p.controller]
 	t.nth = l.countLocked(c.name(), t)
 	l.readLocked(p.controller, t)
+	l.pulseLocked(t)
 	if l.boundLocked(c, r) {
 		l.mu.Unlock()
 		return apitest.Hang()

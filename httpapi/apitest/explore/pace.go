@@ -57,15 +57,14 @@ func firstQuiet(budget time.Duration) time.Duration {
 	return min(max(longQuiet, budget/48), 5*longQuiet)
 }
 
-// learnQuiet sets how long nothing is written at a rest from what undisturbed runs did: twice the longest time that they waited before they wrote something
+// learnQuiet sets how long nothing is written at a rest from what undisturbed runs did: twice the longest time that one of them waited before it wrote something
 // more, or two seconds more than that.
 func (x *explorer) learnQuiet(runs ...*life) {
 	if !x.pace.real || x.o.Quiet > 0 {
 		return
 	}
-	var longest time.Duration
 	for _, l := range runs {
-		longest = max(longest, l.gap)
+		x.gap = max(x.gap, l.gap)
 	}
-	x.pace.quiet = max(leastQuiet, min(2*longest, longest+2*time.Second))
+	x.pace.quiet = max(leastQuiet, min(2*x.gap, x.gap+2*time.Second))
 }

@@ -32,12 +32,21 @@ func (l *life) readLocked(controller int, t target) {
 	}
 }
 
+// pulseLocked notes that a controller asks for a write. If that changes nothing, or nothing but times, it is at work all the same.
+func (l *life) pulseLocked(t target) {
+	if slices.Contains(writeVerbs(), t.verb) && t.resource != "leases" && !isEvent(t.resource) {
+		now := l.since(time.Now())
+		l.pausedLocked(now)
+		l.pulse = now
+	}
+}
+
 // realRest waits until nothing is written for the quiet while each program lives and watches what it watches undisturbed, and keeps the state. It
 // reports whether the run goes on.
 func (l *life) realRest(ctx context.Context, step int, extra string) bool {
 	began := l.since(time.Now())
 	l.mu.Lock()
-	l.gapFrom = began
+	l.restFrom = began
 	l.mu.Unlock()
 	tick := time.NewTicker(glance)
 	defer tick.Stop()

@@ -137,6 +137,9 @@ func (l *life) between(rest int) []change {
 // isControllers reports whether a controller that is tested has made a change.
 func (c *change) isControllers() bool { return c.by != nil && c.by.controller >= 0 }
 
+// isStep reports whether a step has made a change.
+func (c *change) isStep() bool { return c.by != nil && c.by.name == "user" }
+
 // writer returns the name of the process that has made a change.
 func (c *change) writer() string {
 	if c.by == nil {
