@@ -131,7 +131,8 @@ func TestOneRunAtATime(t *testing.T) {
 	free, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
 	c := command("alone")
-	c.Env = append(c.Env, "ADDRESS="+free.Addr().String())
+	taken := filepath.Join(t.TempDir(), "taken")
+	c.Env = append(c.Env, "ADDRESS="+free.Addr().String(), "TAKEN="+taken)
 	require.NoError(t, free.Close())
 	s := Scenario{API: apitest.New(t), Controllers: []Controller{c}, Steps: comeAndGone()}
 	report, err := Search(t.Context(), s, Options{Plans: []string{"restart 1", "down 2"}, Quiet: 300 * time.Millisecond, Parallel: 1})
@@ -139,6 +140,7 @@ func TestOneRunAtATime(t *testing.T) {
 	require.Len(t, report.Findings, 1)
 	assert.Equal(t, []string{"down 2"}, report.Findings[0].Plans)
 	assert.Equal(t, 3, report.Findings[0].Again)
+	assert.NoFileExists(t, taken)
 }
 
 // A Command is checked before anything runs.

@@ -97,7 +97,7 @@ func programs() map[string]func(ctx context.Context, c explore.Conn) error {
 		"alone": func(ctx context.Context, c explore.Conn) error {
 			l, err := net.Listen("tcp", os.Getenv("ADDRESS"))
 			if err != nil {
-				return err
+				return errors.Join(err, os.WriteFile(os.Getenv("TAKEN"), nil, 0o600))
 			}
 			defer l.Close()
 			return forgetful(ctx, c)
