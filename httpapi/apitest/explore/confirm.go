@@ -204,6 +204,7 @@ func (c *collector) repeatAll() {
 		c.x.together(len(all), repeat)
 		return
 	}
+	c.x.gate.slow(patientQuiets)
 	var findings sync.WaitGroup // each of their runs waits until there is room for it
 	for i := range all {
 		findings.Go(func() { repeat(i) })

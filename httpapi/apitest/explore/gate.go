@@ -67,6 +67,19 @@ func (g *gate) leave() {
 	g.free.Broadcast()
 }
 
+// slow lets more runs in at once, as those that follow take so many times as long for the same work. A nil gate needs not know.
+func (g *gate) slow(times int) {
+	if g == nil {
+		return
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if !g.fixed {
+		g.limit = min(g.limit*times, mostRuns(runtime.GOMAXPROCS(0)))
+		g.free.Broadcast()
+	}
+}
+
 // see takes how late a timer was. A nil gate needs not know.
 func (g *gate) see(late time.Duration) {
 	if g == nil {

@@ -41,6 +41,20 @@ func TestGateSeesOtherWork(t *testing.T) {
 	assert.Less(t, limitAfter(2*glance), before)
 }
 
+// More runs fit if they rest for longer, but not if their number is given.
+func TestGateForSlowRuns(t *testing.T) {
+	g := newGate(0, 0)
+	before := g.limit
+	g.slow(2)
+	assert.Equal(t, 2*before, g.limit)
+	g.slow(100)
+	assert.Equal(t, mostRuns(runtime.GOMAXPROCS(0)), g.limit)
+	g = newGate(3, 0)
+	g.slow(2)
+	assert.Equal(t, 3, g.limit)
+	(*gate)(nil).slow(2)
+}
+
 // A tail has the end of what was written, from the begin of a line on.
 func TestTailKeepsWholeLines(t *testing.T) {
 	var short, long tail
