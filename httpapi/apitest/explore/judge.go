@@ -86,14 +86,18 @@ func (x *explorer) verdictOf(d discovery) verdict {
 
 // judgeRests compares the rests of a run with those of the undisturbed ones.
 func (x *explorer) judgeRests(l *life) (out []verdict) {
-	first := 0 // random plans are judged at the last rests only
-	if l.plan.action == random {
-		first = max(0, len(l.rests)-2)
-	}
-	for i := first; i < len(l.rests) && len(out) == 0; i++ { // what follows is a consequence
+	for i := l.firstJudged(); i < len(l.rests) && len(out) == 0; i++ { // what follows is a consequence
 		out = x.judgeRest(l, i)
 	}
 	return out
+}
+
+// firstJudged returns the number of the first rest that is judged. Random plans are judged at the last rests only.
+func (l *life) firstJudged() int {
+	if l.plan.action == random {
+		return max(0, len(l.rests)-2)
+	}
+	return 0
 }
 
 func (x *explorer) judgeRest(l *life, i int) (out []verdict) {
@@ -124,7 +128,7 @@ func (x *explorer) leadsTo(l *life, id string) []verdict {
 	if l.stuck() != nil || l.blind != "" || l.plan.adds() || l.plan.action == none {
 		return nil
 	}
-	for i := range l.rests {
+	for i := l.firstJudged(); i < len(l.rests); i++ {
 		out := byHarm(x.judgeRest(l, i))
 		if at := slices.IndexFunc(out, func(v verdict) bool { return v.id() == id }); at >= 0 {
 			return slices.Concat(out[at:at+1], out[:at], out[at+1:])
