@@ -54,21 +54,31 @@ func atOnce(all ...func()) {
 }
 
 // Of three programs one is right, one forgets what was deleted while it did not run, and one takes no notice of SIGTERM: that is found by the plan that
-// is about it, and the program is killed in other runs.
+// is about it, and the program is killed in other runs. A fourth has one address for all its runs: no two go on at the same time, undisturbed, with a plan,
+// and to confirm a finding.
 func TestPrograms(t *testing.T) {
 	t.Parallel()
+	free, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	alone, taken := command("alone"), filepath.Join(t.TempDir(), "taken")
+	alone.Env = append(alone.Env, "ADDRESS="+free.Addr().String(), "TAKEN="+taken)
+	require.NoError(t, free.Close())
+	oneAtATime := Options{Plans: []string{"restart 1", "down 2"}, Quiet: 300 * time.Millisecond, Parallel: 1}
 	plans := []string{
 		"crash-before delete endpoints default/a #1", "crash-after create endpoints default/a #1", "down 2", "restart 1", "terminate 1", "stale-restart 2 before delete leases default/a #1",
 		"lost-answer create endpoints default/a #1", "answer-429 delete endpoints default/a #1", "slow-events leases", "expire-watch leases", "interfere delete endpoints default/a #1",
 	}
 	right := command("mirror")
 	right.TLS = true
-	var rightly, carelessly, staying *Report
-	var errs [3]error
+	var rightly, carelessly, staying, alike *Report
+	var errs [4]error
 	atOnce(
 		func() { rightly, errs[0] = searching(t, right, plans...) },
 		func() { carelessly, errs[1] = searching(t, command("careless"), plans...) },
 		func() { staying, errs[2] = searching(t, command("stays"), "terminate 1", "restart 1") },
+		func() {
+			alike, errs[3] = Search(t.Context(), Scenario{API: apitest.New(t), Controllers: []Controller{alone}, Steps: comeAndGone()}, oneAtATime)
+		},
 	)
 	require.NoError(t, errors.Join(errs[:]...))
 	assert.Equal(t, len(plans), rightly.Runs)
@@ -87,6 +97,11 @@ func TestPrograms(t *testing.T) {
 	require.Len(t, staying.Findings, 1)
 	assert.Contains(t, staying.Findings[0].Text, "stays: it does not end after SIGTERM within 2s")
 	assert.Equal(t, []string{"terminate 1"}, staying.Findings[0].Plans)
+
+	require.Len(t, alike.Findings, 1)
+	assert.Equal(t, []string{"down 2"}, alike.Findings[0].Plans)
+	assert.Equal(t, 3, alike.Findings[0].Again)
+	assert.NoFileExists(t, taken)
 }
 
 // A program with which no search can begin is named, with its output.
@@ -123,24 +138,6 @@ func TestProgramsThatCannotBeExplored(t *testing.T) {
 		})
 	}
 	atOnce(all...)
-}
-
-// Where all runs of a program have one address, no two go on at the same time: undisturbed, with a plan, and to confirm a finding.
-func TestOneRunAtATime(t *testing.T) {
-	t.Parallel()
-	free, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	c := command("alone")
-	taken := filepath.Join(t.TempDir(), "taken")
-	c.Env = append(c.Env, "ADDRESS="+free.Addr().String(), "TAKEN="+taken)
-	require.NoError(t, free.Close())
-	s := Scenario{API: apitest.New(t), Controllers: []Controller{c}, Steps: comeAndGone()}
-	report, err := Search(t.Context(), s, Options{Plans: []string{"restart 1", "down 2"}, Quiet: 300 * time.Millisecond, Parallel: 1})
-	require.NoError(t, err)
-	require.Len(t, report.Findings, 1)
-	assert.Equal(t, []string{"down 2"}, report.Findings[0].Plans)
-	assert.Equal(t, 3, report.Findings[0].Again)
-	assert.NoFileExists(t, taken)
 }
 
 // A Command is checked before anything runs.
