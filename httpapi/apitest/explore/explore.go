@@ -336,8 +336,8 @@ func (x *explorer) referOnce() error {
 	return nil
 }
 
-// undisturbed makes the undisturbed runs. With programs one more comes first, which rests for long and tells how long the others must, and they go on at once, as
-// far as Options.Parallel allows.
+// undisturbed makes the undisturbed runs. With programs they go on at once, as far as Options.Parallel allows, and as many come first that rest for long and tell how
+// long the others must: a program does not pause each time.
 func (x *explorer) undisturbed() ([]*life, error) {
 	var lives [undisturbed]*life
 	if !x.pace.real {
@@ -351,22 +351,30 @@ func (x *explorer) undisturbed() ([]*life, error) {
 	}
 	if x.o.Quiet == 0 {
 		x.pace.quiet = firstQuiet(x.budget())
-		l := x.live(nil, 0, true)
-		if err := l.problem(); err != nil {
+		learned := lives[:min(undisturbed, x.parallel())]
+		if err := x.liveUndisturbed(learned); err != nil {
 			return nil, err
 		}
-		x.learnQuiet(l)
+		x.learnQuiet(learned...)
 	}
 	used := cpuTime()
-	x.together(undisturbed, func(n int) { lives[n] = x.live(nil, n, true) })
-	for _, l := range lives {
-		if err := l.problem(); err != nil {
-			return nil, err
-		}
+	if err := x.liveUndisturbed(lives[:]); err != nil {
+		return nil, err
 	}
 	rests := lives[0].rests
 	x.gate = newGate(x.o.Parallel, float64(cpuTime()-used)/float64(undisturbed*rests[len(rests)-1].at))
 	return lives[:], nil
+}
+
+// liveUndisturbed makes undisturbed runs of programs.
+func (x *explorer) liveUndisturbed(lives []*life) error {
+	x.together(len(lives), func(n int) { lives[n] = x.live(nil, n, true) })
+	for _, l := range lives {
+		if err := l.problem(); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // problem returns what is wrong with an undisturbed run.

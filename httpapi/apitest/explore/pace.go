@@ -52,7 +52,7 @@ const (
 // waitForEnd is how long Run may take to return after its context has ended.
 const waitForEnd = time.Minute
 
-// firstQuiet returns how long the first undisturbed run rests. A program may wait for ten seconds before it goes on; a short search has no time to see that.
+// firstQuiet returns how long the first undisturbed runs rest. A program may wait for ten seconds before it goes on; a short search has no time to see that.
 func firstQuiet(budget time.Duration) time.Duration {
 	return min(max(longQuiet, budget/48), 5*longQuiet)
 }

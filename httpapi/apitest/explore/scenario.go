@@ -97,7 +97,7 @@ type Options struct {
 	Plans []string
 	// Quiet is how long nothing is written before a run is at rest, in virtual time. It must be longer than each wait of the
 	// controllers after an error. Zero means one minute. With a Command it is in real time, and zero means a second, or longer if the
-	// controllers wait for longer before they write: a first run that rests for a 48th of the Budget, 2.5 to 12.5 seconds, tells. A finding is confirmed by
+	// controllers wait for longer before they write: first runs that rest for a 48th of the Budget, 2.5 to 12.5 seconds, tell. A finding is confirmed by
 	// runs that rest three times as long.
 	Quiet time.Duration
 	// Parallel is how many runs go on at the same time. Zero means one for each processor, and with a Command as many as keep the processors at 80 %.
