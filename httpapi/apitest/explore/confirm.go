@@ -303,14 +303,7 @@ func (c *collector) again(p *plan, id string, n int) (r repetition) {
 		lives[i] = c.x.live(p, nth, true)
 	}
 	if c.x.pace.real { // they wait most of the time
-		var all sync.WaitGroup
-		for i := range n {
-			all.Go(func() {
-				defer c.x.enter()()
-				run(i)
-			})
-		}
-		all.Wait()
+		c.x.together(n, run)
 	}
 	for i := range n {
 		if c.x.abandoned.Load() {
@@ -322,13 +315,16 @@ func (c *collector) again(p *plan, id string, n int) (r repetition) {
 		l := lives[i]
 		lives[i] = nil
 		found := c.judge(l)
-		c.x.learning.RLock()
-		if came := c.x.leadsTo(l, id); came != nil {
-			found = came
-		}
-		c.x.learning.RUnlock()
-		r.of++
 		same := len(found) > 0 && found[0].id() == id
+		if !same {
+			c.x.learning.RLock()
+			behind := c.x.leadsTo(l, id)
+			c.x.learning.RUnlock()
+			if same = behind != nil; same {
+				found = behind
+			}
+		}
+		r.of++
 		if same {
 			r.seen++
 			r.found, r.diffs, r.outputs = found, c.x.diffs(l, found), l.outputs()
