@@ -222,7 +222,7 @@ func TestAJoinThatIsKilledGoesOn(t *testing.T) {
 		require.Eventually(t, func() bool {
 			found = find(c)
 			return found != nil && reached(found)
-		}, time.Minute, time.Millisecond)
+		}, time.Minute, time.Millisecond, "%s", c.errors)
 		c.kill()
 		return found
 	}

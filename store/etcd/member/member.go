@@ -214,8 +214,8 @@ func (m *Member) lockDirectory(dir string) error {
 	m.lock = lock
 	// An etcd that is not ours holds this one. It is not a lock that fileutil knows.
 	path := filepath.Join(dir, "member", "snap", "db")
-	if !fileutil.Exist(path) {
-		return nil
+	if info, err := os.Stat(path); err != nil || info.Size() == 0 {
+		return nil // a start that is killed may leave an empty one, which cannot be opened to read
 	}
 	db, err := bolt.Open(path, fileutil.PrivateFileMode, &bolt.Options{ReadOnly: true, Timeout: 100 * time.Millisecond})
 	if errors.Is(err, bolterrors.ErrTimeout) {

@@ -60,6 +60,15 @@ func TestDataOutlivesTheMember(t *testing.T) {
 	assert.EqualValues(t, 1, count(t, start(t, dir, member.Options{}).Client()))
 }
 
+// A process that is killed as it makes the database leaves an empty file.
+func TestAStartThatWasKilledGoesOn(t *testing.T) {
+	dir := t.TempDir()
+	snap := filepath.Join(dir, "member", "snap")
+	require.NoError(t, os.MkdirAll(snap, 0o700))
+	require.NoError(t, os.WriteFile(filepath.Join(snap, "db"), nil, 0o600))
+	put(t, start(t, dir, member.Options{}), "/a")
+}
+
 func TestStartSaysWhatIsWrong(t *testing.T) {
 	t.Run("a directory in use", func(t *testing.T) {
 		dir := t.TempDir()
