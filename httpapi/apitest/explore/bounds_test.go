@@ -91,30 +91,48 @@ func TestDown(t *testing.T) {
 	assert.Contains(t, lines, "2m10s controller.2: starts")
 
 	// The Endpoints are left undisturbed. Nobody asks for them any more when the process comes back.
-	late := s
-	late.Controllers = once(func(ctx context.Context, c Conn) error {
-		code, body, err := ask(ctx, c, http.MethodGet, leases+"/a", "")
-		if err != nil || code != http.StatusOK || strings.Contains(body, "done") {
-			return err
-		}
-		for _, label := range []string{"begun", "done"} {
-			if _, _, err := ask(ctx, c, http.MethodPatch, leases+"/a", `{"metadata":{"labels":{"`+label+`":"yes"}}}`); err != nil {
+	slow := func(makesAgain bool, children ...string) []Controller {
+		return once(func(ctx context.Context, c Conn) error {
+			code, body, err := ask(ctx, c, http.MethodGet, leases+"/a", "")
+			if err != nil || code != http.StatusOK || strings.Contains(body, "done") {
 				return err
 			}
-			for _, child := range []string{"a", "for-b"} {
-				if _, _, err := ask(ctx, c, http.MethodPost, endpoints, leaseNamed(child)); err != nil {
+			for _, label := range []string{"begun", "done"} {
+				if _, _, err := ask(ctx, c, http.MethodPatch, leases+"/a", `{"metadata":{"labels":{"`+label+`":"yes"}}}`); err != nil {
 					return err
 				}
+				for _, child := range children {
+					if strings.Contains(body, "again") && !makesAgain {
+						continue
+					}
+					if _, _, err := ask(ctx, c, http.MethodPost, endpoints, leaseNamed(child)); err != nil {
+						return err
+					}
+				}
 			}
-		}
-		return nil
-	})
-	_, found = lived(t, late, "down 2 after patch leases default/a #1")
+			return nil
+		})
+	}
+	again := Step{"create a again", func(ctx context.Context, c Conn) error {
+		_, _, err := ask(ctx, c, http.MethodPost, leases, `{"metadata":{"name":"a","annotations":{"again":"yes"}}}`)
+		return err
+	}}
+	const plan = "down 2 after patch leases default/a #1"
+	_, found = lived(t, Scenario{Steps: s.Steps, Controllers: slow(true, "a", "for-b")}, plan)
 	for _, v := range found {
 		assert.Equal(t, "default/for-b", v.key.object, v.text)
 	}
 	require.Len(t, found, 2)
 	assert.Contains(t, found[0].text, `after step 2 "delete a": endpoints default/for-b is missing`)
+
+	// A later step may ask for them again: then they must be there.
+	steps := []Step{create("a"), remove, again}
+	lines, found = lived(t, Scenario{Steps: steps, Controllers: slow(true, "a")}, plan)
+	assert.Empty(t, found)
+	assert.Contains(t, lines, "3m10s controller.2: create endpoints default/a 201")
+	_, found = lived(t, Scenario{Steps: steps, Controllers: slow(false, "a")}, plan)
+	require.NotEmpty(t, found)
+	assert.Contains(t, found[0].text, `after step 3 "create a again": endpoints default/a is missing`)
 
 	wait := Step{"wait for the Endpoints", func(ctx context.Context, c Conn) error {
 		for ctx.Err() == nil {

@@ -112,9 +112,9 @@ func TestAPairThatIsMissing(t *testing.T) {
 		case err != nil:
 			return err
 		case code == http.StatusOK:
-			_, _, err = ask(ctx, c, http.MethodPost, endpoints, leaseNamed("a"))
+			_, _, err = ask(ctx, c, http.MethodPost, endpoints, leaseNamed("b")) // no name that tells what it is for
 		case code == http.StatusNotFound:
-			_, _, err = ask(ctx, c, http.MethodDelete, endpoints+"/a", "")
+			_, _, err = ask(ctx, c, http.MethodDelete, endpoints+"/b", "")
 		}
 		return err
 	})}}

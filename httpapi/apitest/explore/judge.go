@@ -105,7 +105,7 @@ func (x *explorer) judgeRest(l *life, i int) (out []verdict) {
 	same, at := ref.restOf(r)
 	where := x.place(r)
 	for _, d := range compare(x.undisturbedAt(same, r), l.names.stateAt(r, same), x.masked) {
-		if d.path == missing && x.unaskedFor(l, d.key) {
+		if d.path == missing && x.unaskedFor(l, i, d.key) {
 			continue
 		}
 		out = append(out, verdict{"state", d.key, d.path, where, where + ": " + d.text})
@@ -137,16 +137,14 @@ func (x *explorer) leadsTo(l *life, id string) []verdict {
 	return nil
 }
 
-// unaskedFor reports whether a run need not have an object that is left undisturbed: the process has not made it before it was down, and what the step has deleted
-// then is what the object was for. Owners and names tell.
-func (x *explorer) unaskedFor(l *life, k key) bool {
+// unaskedFor reports whether a run need not have an object at a rest that is left undisturbed: the process has not made it before it was down, and what the step has
+// deleted then, and nobody has made again, is what the object was for. Owners and names tell.
+func (x *explorer) unaskedFor(l *life, i int, k key) bool {
 	if l.plan.action != down {
 		return false
 	}
-	for at := range l.objects {
-		if at.resource == k.resource && l.names.object(at) == k.object {
-			return false
-		}
+	if _, made := l.trackedAt(i, k); made {
+		return false
 	}
 	ref := x.references[0]
 	isFor := func(owner *registry.Item) bool {
@@ -157,9 +155,22 @@ func (x *explorer) unaskedFor(l *life, k key) bool {
 		})
 	}
 	return slices.ContainsFunc(ref.changes, func(c change) bool {
-		deleted := c.New == nil || c.New.Metadata().DeletionTimestamp != nil
-		return c.step == l.plan.step && deleted && !c.isControllers() && isFor(c.Newest())
+		if deleted := c.New == nil || c.New.Metadata().DeletionTimestamp != nil; !deleted || c.step != l.plan.step || c.isControllers() || !isFor(c.Newest()) {
+			return false
+		}
+		owner, _ := l.trackedAt(i, ref.named(&c))
+		return owner.now == nil || owner.now.Metadata().DeletionTimestamp != nil
 	})
+}
+
+// trackedAt returns what a run knows of an object at a rest, if anything. Of several with one name it is one that exists.
+func (l *life) trackedAt(i int, k key) (found tracked, ok bool) {
+	for at, t := range l.rests[i].objects {
+		if at.resource == k.resource && l.names.object(at) == k.object && (!ok || t.now != nil) {
+			found, ok = t, true
+		}
+	}
+	return found, ok
 }
 
 // actsOnRequestIn reports whether something went wrong for a request before a rest: then the controller may have to write something again.
@@ -200,7 +211,8 @@ func (x *explorer) judgeCounts(l *life, i int, where string) (out []verdict) {
 		})
 	}
 	for _, c := range all {
-		if c.pair && x.mayMiss(l, i, c.key) || c.got == 0 && x.unaskedFor(l, c.key) {
+		madeLate := i > 0 && c.what == "created" && c.got == 1 && c.want == 0 && x.unaskedFor(l, i-1, c.key)
+		if madeLate || c.pair && x.mayMiss(l, i, c.key) || c.got == 0 && x.unaskedFor(l, i, c.key) {
 			continue
 		}
 		out = append(out, verdict{"count", c.key, c.what, where, fmt.Sprintf("%s: %s was %s %s, in the undisturbed run %s", where, c.key, c.what, times(c.got), times(c.want))})
@@ -244,12 +256,8 @@ func (x *explorer) mayMiss(l *life, i int, k key) bool {
 	if l.rests[i].others > 1 {
 		return true
 	}
-	for at, t := range l.rests[i].objects {
-		if at.resource == k.resource && l.names.object(at) == k.object && t.now != nil {
-			return false
-		}
-	}
-	return true
+	t, _ := l.trackedAt(i, k)
+	return t.now == nil
 }
 
 // count is how often an object was created or deleted in two runs.
