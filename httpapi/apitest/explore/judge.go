@@ -140,10 +140,7 @@ func (x *explorer) leadsTo(l *life, id string) []verdict {
 // unaskedFor reports whether a run need not have an object at a rest that is left undisturbed: the process has not made it before it was down, and what the step has
 // deleted then, and nobody has made again, is what the object was for. Owners and names tell.
 func (x *explorer) unaskedFor(l *life, i int, k key) bool {
-	if l.plan.action != down {
-		return false
-	}
-	if _, made := l.trackedAt(i, k); made {
+	if l.plan.action != down || len(l.trackedAt(i, k)) > 0 {
 		return false
 	}
 	ref := x.references[0]
@@ -154,23 +151,11 @@ func (x *explorer) unaskedFor(l *life, i int, k key) bool {
 				slices.ContainsFunc(c.New.Metadata().OwnerReferences, func(o meta.OwnerReference) bool { return o.UID == owner.UID() })
 		})
 	}
+	stays := func(it *registry.Item) bool { return it != nil && it.Metadata().DeletionTimestamp == nil }
 	return slices.ContainsFunc(ref.changes, func(c change) bool {
-		if deleted := c.New == nil || c.New.Metadata().DeletionTimestamp != nil; !deleted || c.step != l.plan.step || c.isControllers() || !isFor(c.Newest()) {
-			return false
-		}
-		owner, _ := l.trackedAt(i, ref.named(&c))
-		return owner.now == nil || owner.now.Metadata().DeletionTimestamp != nil
+		return c.step == l.plan.step && !stays(c.New) && !c.isControllers() && isFor(c.Newest()) &&
+			!slices.ContainsFunc(l.trackedAt(i, ref.named(&c)), func(t tracked) bool { return stays(t.now) })
 	})
-}
-
-// trackedAt returns what a run knows of an object at a rest, if anything. Of several with one name it is one that exists.
-func (l *life) trackedAt(i int, k key) (found tracked, ok bool) {
-	for at, t := range l.rests[i].objects {
-		if at.resource == k.resource && l.names.object(at) == k.object && (!ok || t.now != nil) {
-			found, ok = t, true
-		}
-	}
-	return found, ok
 }
 
 // actsOnRequestIn reports whether something went wrong for a request before a rest: then the controller may have to write something again.
@@ -256,8 +241,7 @@ func (x *explorer) mayMiss(l *life, i int, k key) bool {
 	if l.rests[i].others > 1 {
 		return true
 	}
-	t, _ := l.trackedAt(i, k)
-	return t.now == nil
+	return !slices.ContainsFunc(l.trackedAt(i, k), func(t tracked) bool { return t.now != nil })
 }
 
 // count is how often an object was created or deleted in two runs.

@@ -155,6 +155,16 @@ func (l *life) named(c *change) key {
 	return key{k.resource, l.names.object(k)}
 }
 
+// trackedAt returns the objects with a key, as it is in all runs, that a run has changed before a rest.
+func (l *life) trackedAt(rest int, k key) (found []tracked) {
+	for at, t := range l.rests[rest].objects {
+		if at.resource == k.resource && l.names.object(at) == k.object {
+			found = append(found, t)
+		}
+	}
+	return found
+}
+
 // taken returns the values that members of specs took.
 func (l *life) taken(changes []change) map[member]map[string]bool {
 	out := map[member]map[string]bool{}
@@ -293,8 +303,8 @@ func (x *explorer) setAgain(m member) bool {
 // one reports whether a key stands for one object at most: the members of several with made-up names cannot be told apart.
 func (x *explorer) one(l *life, rest int, k key) bool {
 	n := 0
-	for at, t := range l.rests[rest].objects {
-		if at.resource == k.resource && (t.now != nil || t.before != nil) && l.names.object(at) == k.object {
+	for _, t := range l.trackedAt(rest, k) {
+		if t.now != nil || t.before != nil {
 			n++
 		}
 	}
